@@ -1,0 +1,1 @@
+"""Watch and steer deliberations between language-model agents."""

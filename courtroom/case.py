@@ -1,0 +1,53 @@
+"""What every procedure deliberates on: a case, and the media it holds. The ground: imports no other part."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION = 1
+
+MediumKind = Literal["image", "video"]
+
+
+class Strict(BaseModel):
+    """Base of everything that crosses a border: unknown fields are refused, values never change in place."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+class Medium(Strict):
+    """A picture or a video that belongs to a piece of evidence."""
+
+    id: str = Field(min_length=1, max_length=80, description="Unique within the case, e.g. `buyer-1-photo`.")
+    kind: MediumKind
+    file: str = Field(min_length=1, max_length=255, description="Path inside the case's folder, with `/`.")
+    description: str = Field(default="", max_length=4_000, description="What it shows, for members that can't see.")
+    sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$", description="Content hash once taken in.")
+
+
+class Case(Strict):
+    """What all kinds of case have in common. A procedure says by `kind` which cases it can hear."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    kind: str
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
+    title: str = Field(min_length=1, max_length=200)
+    language: str = Field(default="en", pattern=r"^[a-z]{2}(-[A-Za-z]+)?$", description="ISO 639-1; answers come in it.")
+    source: str = Field(default="", max_length=400, description="Where the case is from.")
+    fictional: bool = Field(default=False, description="Written for demonstration; nobody in it is real.")
+
+    def media(self) -> Iterator[Medium]:
+        """All media of the case, in reading order."""
+        return iter(())
+
+    def blind(self) -> Self:
+        """The case without anything that a member must not know: the real outcome, gold labels."""
+        return self
+
+    def content_hash(self) -> str:
+        """SHA-256 of the case's canonical JSON: two cases with one hash are the same case."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()

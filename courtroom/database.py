@@ -1,0 +1,87 @@
+"""The SQLite file: one connection a thread, WAL, numbered migrations."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE runs (
+        id TEXT PRIMARY KEY, procedure TEXT NOT NULL, case_id TEXT NOT NULL, title TEXT NOT NULL,
+        case_hash TEXT NOT NULL, setup TEXT NOT NULL, seed INTEGER NOT NULL,
+        status TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', verdict TEXT,
+        parent TEXT, origin TEXT NOT NULL DEFAULT 'input',
+        created REAL NOT NULL, wall_s REAL NOT NULL DEFAULT 0,
+        control TEXT NOT NULL, owner TEXT, heartbeat REAL
+    );
+    CREATE TABLE snapshots (hash TEXT PRIMARY KEY, body TEXT NOT NULL);
+    CREATE TABLE events (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, kind TEXT NOT NULL, path TEXT NOT NULL,
+        at REAL NOT NULL, body TEXT NOT NULL, UNIQUE (run, kind, path)
+    );
+    CREATE INDEX events_by_run ON events (run, seq);
+    CREATE TABLE answers (
+        key TEXT PRIMARY KEY, model TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL, at REAL NOT NULL
+    );
+    CREATE TABLE parts (hash TEXT PRIMARY KEY, text TEXT NOT NULL);
+    CREATE TABLE capabilities (model TEXT NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (model, name));
+    CREATE TABLE cases (id TEXT PRIMARY KEY, body TEXT NOT NULL, added REAL NOT NULL);
+    CREATE TABLE precedents (id TEXT PRIMARY KEY, body TEXT NOT NULL, added REAL NOT NULL);
+    CREATE TABLE setups (name TEXT PRIMARY KEY, body TEXT NOT NULL, saved REAL NOT NULL);
+    """,
+)
+
+
+class Database:
+    """Connections to one SQLite file. Safe to share between threads; each thread gets its own connection."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._local = threading.local()
+        self._open: list[sqlite3.Connection] = []
+        self._migrate()
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """This thread's connection (autocommit; use `transaction` for more than one statement)."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+            connection.row_factory = sqlite3.Row
+            # A killed process loses nothing in WAL with NORMAL; only a power cut may lose the last commits.
+            connection.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;")
+            self._local.connection = connection
+            self._open.append(connection)
+        return connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing, and the write lock from the start."""
+        connection = self.connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close every thread's connection."""
+        for connection in self._open:
+            connection.close()
+        self._open.clear()
+        self._local = threading.local()
+
+    def _migrate(self) -> None:
+        with self.transaction() as connection:
+            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+            for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+                for statement in filter(str.strip, script.split(";")):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {number}")
