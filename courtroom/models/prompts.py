@@ -1,0 +1,121 @@
+"""Prompts: template files rendered into messages, what members share first and byte-identical."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+from jinja2 import FunctionLoader, StrictUndefined, Template, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
+from pydantic import BaseModel
+
+from courtroom.case import Medium
+from courtroom.errors import CourtroomError
+from courtroom.models.request import Message, schema_of
+from courtroom.models.task import Task
+
+LANGUAGES = {"en": "English", "zh": "Chinese (简体中文)", "de": "German", "fr": "French", "es": "Spanish", "ja": "Japanese"}
+
+
+class PromptError(CourtroomError):
+    """A prompt template that can't be rendered."""
+
+
+class Prompts:
+    """The templates of one procedure, with a run's own edits.
+
+    `_system` and `_case` are rendered once from what the whole run shares. A task's template has a block `shared`,
+    the same for all members, and a block `own`; media stand between them. A provider's prefix cache thus finds
+    everything up to the first difference.
+    """
+
+    def __init__(self, folder: Path, common: Mapping[str, object], edits: Mapping[str, str] | None = None) -> None:
+        self._folder, self._common, self._edits = folder, dict(common), dict(edits or {})
+        self._environment = SandboxedEnvironment(
+            loader=FunctionLoader(self._source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
+        self._environment.filters.update(quote=quote, language=lambda code: LANGUAGES.get(code.split("-")[0], code))
+        self._templates: dict[str, Template] = {}
+        self._schemas: dict[type[BaseModel], str] = {}
+
+    def render(self, task: Task[BaseModel], *, sees: bool) -> tuple[Message, ...]:
+        """The messages for a task. Media become their descriptions where the model can't see.
+
+        Raises:
+            PromptError: an edited template uses a name that does not exist or is no valid template.
+        """
+        inputs = {**self._common, **{name: getattr(task, name) for name in type(task).model_fields}}
+        shared = self._block(task.name, "shared", inputs) + self._answer_form(task.answer)
+        media = task.media()
+        shown: list[str | Medium] = list(media) if sees else [describe(medium) for medium in media]
+        own = self._block(task.name, "own", inputs)
+        return (
+            Message("system", (self._system,)),
+            Message("user", tuple(part for part in (self._case, shared, *shown, own) if part)),
+        )
+
+    @cached_property
+    def _system(self) -> str:
+        return self._whole("_system")
+
+    @cached_property
+    def _case(self) -> str:
+        return self._whole("_case")
+
+    def _whole(self, name: str) -> str:
+        try:
+            return self._template(name).render(self._common).strip() + "\n"
+        except TemplateError as error:
+            raise PromptError(_sentence(name, error)) from error
+
+    def _block(self, name: str, block: str, inputs: Mapping[str, object]) -> str:
+        try:
+            template = self._template(name)
+            if block not in template.blocks:
+                return ""
+            text = "".join(template.blocks[block](template.new_context(dict(inputs)))).strip()
+        except (TemplateError, TypeError) as error:
+            raise PromptError(_sentence(name, error)) from error
+        return text + "\n" if text else ""
+
+    def _answer_form(self, answer: type[BaseModel]) -> str:
+        if answer not in self._schemas:
+            self._schemas[answer] = (
+                "\nAnswer with one JSON object and nothing else. It must fit this JSON schema:\n"
+                + json.dumps(json.loads(schema_of(answer)), ensure_ascii=False, indent=1)
+                + "\n"
+            )
+        return self._schemas[answer]
+
+    def _template(self, name: str) -> Template:
+        if name not in self._templates:
+            self._templates[name] = self._environment.get_template(name)
+        return self._templates[name]
+
+    def _source(self, name: str) -> str | None:
+        if name in self._edits:
+            return self._edits[name]
+        path = self._folder / f"{name}.md.j2"
+        return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def templates(folder: Path) -> dict[str, str]:
+    """All templates of a procedure by name, as shipped."""
+    return {path.name.removesuffix(".md.j2"): path.read_text("utf-8") for path in sorted(folder.glob("*.md.j2"))}
+
+
+def quote(text: str) -> str:
+    """Material as a block quote: whatever it says, each of its lines is visibly not ours."""
+    return "\n".join(f"> {line}" for line in str(text).splitlines()) or "> (empty)"
+
+
+def describe(medium: Medium) -> str:
+    """A medium in words, for a model that can't see it."""
+    words = medium.description or "no description was given; its content is unknown to you"
+    return f"[{medium.kind} {medium.id}, not shown to you; its description:]\n{quote(words)}\n"
+
+
+def _sentence(name: str, error: Exception) -> str:
+    return f"The prompt “{name}” can't be used: {error}. Mend it in the setup, or reset it to the shipped one."

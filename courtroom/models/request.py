@@ -1,0 +1,109 @@
+"""What goes over the model border, in both directions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Literal, Protocol
+
+from pydantic import BaseModel
+
+from courtroom.case import Medium, Strict
+from courtroom.models.spec import OFFLINE, ModelSpec
+from courtroom.models.task import Task
+
+Speaker = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message; its parts are texts and media, in order."""
+
+    role: Speaker
+    parts: tuple[str | Medium, ...]
+
+    def digest(self) -> list[object]:
+        """Role and content hashes: equal exactly where the message is byte-identical."""
+        return [self.role, [digest_text(p) if isinstance(p, str) else f"medium:{p.sha256}" for p in self.parts]]
+
+
+@lru_cache(maxsize=4096)
+def digest_text(text: str) -> str:
+    """SHA-256 of a text part. Cached, as calls share most of their parts."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def schema_of(answer: type[BaseModel]) -> str:
+    """Canonical JSON schema of an answer."""
+    return json.dumps(answer.model_json_schema(), ensure_ascii=False, sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to one model.
+
+    `tag` is the sample's name, run seed and member: two members who are asked the same words draw two samples.
+    """
+
+    spec: ModelSpec
+    messages: tuple[Message, ...]
+    task: Task[BaseModel] = field(repr=False)
+    tag: str
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of all that can change the answer; under it the answer is stored and found again.
+
+        The offline model reads a task's inputs and not the prompt, so its key is made of the inputs.
+        """
+        asked: object = [message.digest() for message in self.messages]
+        if self.spec.id == OFFLINE:
+            asked = [self.task.name, digest_text(self.task.model_dump_json()), len(self.messages)]
+        content = [self.spec.id, self.spec.sampling(), asked, digest_text(schema_of(self.task.answer)), self.tag]
+        return digest_text(json.dumps(content, ensure_ascii=False, sort_keys=True))
+
+
+class Usage(Strict):
+    """Tokens as the provider counts them."""
+
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+
+
+class Reply(Strict):
+    """What came back, as it came back. It is stored before it is read."""
+
+    text: str
+    usage: Usage = Usage()
+    cost: float | None = None
+    """US dollars; None where no price is known."""
+    latency_s: float = 0.0
+    finish: str = "stop"
+    """Why the model ended: `stop`, or `length` where the answer was cut."""
+    attempts: int = 1
+
+
+Watch = Callable[[str], None]
+"""Is given the text so far while an answer streams in."""
+
+
+class Model(Protocol):
+    """Whoever answers: a language model, the offline model, a person in a seat, a script in a test."""
+
+    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        """Answer one request.
+
+        Args:
+            request: the rendered messages and the task they were made of.
+            watch: told the text so far, where the model can stream; pass None to ask for the answer whole.
+
+        Raises:
+            ModelError: no answer could be had; the message says in one plain sentence why.
+            CannotSee: the model refuses pictures; asking again without them can help.
+        """
+        ...

@@ -1,0 +1,40 @@
+"""A task: what a member is asked, as typed inputs, a prompt template and an answer schema."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from courtroom.case import Medium
+
+A = TypeVar("A", bound=BaseModel)
+
+
+class Task(BaseModel, Generic[A]):
+    """Inputs of one question. Subclasses name their template and, as `Task[Answer]`, what an answer looks like.
+
+    The prompt is rendered from `prompts/<template>.md.j2` of the procedure; the offline model reads the inputs.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: ClassVar[str]
+    """Last part of a call's path, e.g. `judge`; also the template's file name."""
+    title: ClassVar[str]
+    """What a page calls it, e.g. `Final verdict`."""
+    answer: ClassVar[type[BaseModel]]
+    """The answer's schema, taken from `Task[Answer]`."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        for base in cls.__mro__[1:]:
+            arguments = getattr(base, "__pydantic_generic_metadata__", {}).get("args", ())
+            if arguments and isinstance(arguments[0], type):
+                cls.answer = arguments[0]
+                return
+
+    def media(self) -> tuple[Medium, ...]:
+        """The media that go with this question, in order."""
+        return ()
