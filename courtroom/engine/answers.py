@@ -1,0 +1,64 @@
+"""The answer store: what was asked and what came back, found again by content."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+
+from courtroom.case import Medium
+from courtroom.database import Database
+from courtroom.models.request import Message, Reply, Request, digest_text
+
+
+class AnswerStore:
+    """Answers by key. Text parts are kept once, however many prompts share them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._kept: set[str] = set()
+
+    def reply(self, key: str) -> Reply | None:
+        """The answer on record under this key."""
+        row = self._database.connection.execute("SELECT reply FROM answers WHERE key = ?", (key,)).fetchone()
+        return Reply.model_validate_json(row["reply"]) if row else None
+
+    def keep(self, request: Request, reply: Reply) -> None:
+        """Put an answer on disk; when this returns, a killed process has not lost it."""
+        texts = {digest_text(part): part for m in request.messages for part in m.parts if isinstance(part, str)}
+        new = [(digest, text) for digest, text in texts.items() if digest not in self._kept]
+        with self._database.transaction() as db:
+            if new:
+                db.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?)", new)
+            db.execute(
+                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)",
+                (request.key, request.spec.id, _packed(request), reply.model_dump_json(), time.time()),
+            )
+        self._kept.update(texts)
+
+    def request(self, key: str) -> tuple[Message, ...]:
+        """The messages that were sent for an answer on record; empty where there is none."""
+        row = self._database.connection.execute("SELECT request FROM answers WHERE key = ?", (key,)).fetchone()
+        return unpack(json.loads(row["request"])["messages"], self._text) if row else ()
+
+    def _text(self, digest: str) -> str:
+        row = self._database.connection.execute("SELECT text FROM parts WHERE hash = ?", (digest,)).fetchone()
+        return str(row["text"])
+
+
+def _packed(request: Request) -> str:
+    messages = [
+        [m.role, [digest_text(p) if isinstance(p, str) else p.model_dump() for p in m.parts]] for m in request.messages
+    ]
+    return json.dumps(
+        {"model": request.spec.id, "sampling": request.spec.sampling(), "tag": request.tag, "messages": messages},
+        ensure_ascii=False,
+    )
+
+
+def unpack(messages: list[tuple[str, list[str | dict[str, object]]]], text: Callable[[str], str]) -> tuple[Message, ...]:
+    """Messages from their stored form; `text` gives a part by its digest."""
+    return tuple(
+        Message(role, tuple(text(p) if isinstance(p, str) else Medium.model_validate(p) for p in parts))  # type: ignore[arg-type]
+        for role, parts in messages
+    )

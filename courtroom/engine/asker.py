@@ -1,0 +1,46 @@
+"""One answer: from the record if it is there, from a call under way if one is, else from the model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from courtroom.engine.answers import AnswerStore
+from courtroom.models.request import Model, Reply, Request, Watch
+
+
+class Asker:
+    """Asks each question once, however many runs want to know, and keeps the answer before giving it."""
+
+    def __init__(self, answers: AnswerStore, model: Model) -> None:
+        self._answers, self._model = answers, model
+        self._under_way: dict[str, asyncio.Task[Reply]] = {}
+
+    async def answer(
+        self, request: Request, permit: Callable[[], None], watch: Watch | None = None
+    ) -> tuple[Reply, bool]:
+        """See `ports.Asks`. A caller that is cancelled leaves its call to finish: it is paid for."""
+        if (reply := self._answers.reply(request.key)) is not None:
+            return reply, False
+        call = self._under_way.get(request.key)
+        if call is not None:
+            return await asyncio.shield(call), False
+        permit()
+        call = asyncio.create_task(self._ask(request, watch))
+        self._under_way[request.key] = call
+        call.add_done_callback(lambda done: self._done(request.key, done))
+        return await asyncio.shield(call), True
+
+    async def finish(self) -> None:
+        """Wait for all calls under way; their answers are on disk afterwards."""
+        await asyncio.gather(*self._under_way.values(), return_exceptions=True)
+
+    async def _ask(self, request: Request, watch: Watch | None) -> Reply:
+        reply = await self._model.answer(request, watch)
+        self._answers.keep(request, reply)
+        return reply
+
+    def _done(self, key: str, call: asyncio.Task[Reply]) -> None:
+        self._under_way.pop(key, None)
+        if not call.cancelled():
+            call.exception()  # seen here, so that a call nobody waits for any more is not reported as lost

@@ -1,0 +1,213 @@
+"""The one object a procedure speaks to. Everything that isn't deterministic goes through it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+import re
+from collections.abc import Awaitable, Iterable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+from courtroom.case import Case
+from courtroom.engine.errors import Abstained, QuorumLost
+from courtroom.engine.events import Event, Noted, Retrieved, Seated, StageBegan, StageEnded, Tallied, Voted
+from courtroom.engine.exchange import Exchange
+from courtroom.engine.gate import Gate
+from courtroom.engine.live import Live, OpenCall
+from courtroom.engine.ports import Asks, Knows, Ledger, Sees
+from courtroom.engine.setup import Member, Setup
+from courtroom.engine.spent import Spent
+from courtroom.knowledge.search import Hit, Rank, Search
+from courtroom.models.prompts import Prompts
+from courtroom.models.request import digest_text
+from courtroom.models.task import Task
+
+A = TypeVar("A", bound=BaseModel)
+C = TypeVar("C", bound=Case, covariant=True)
+S = TypeVar("S", bound=Setup, covariant=True)
+T = TypeVar("T")
+
+
+@dataclass
+class Court(Generic[C, S]):
+    """A court in session: the case, who sits in it, and the ways to ask, look up, draw and vote."""
+
+    case: C
+    setup: S
+    seed: int
+    members: tuple[Member, ...]
+    prompts: Prompts
+    stage_kinds: frozenset[str]
+    ledger: Ledger
+    asker: Asks
+    knowledge: Knows
+    sight: Sees
+    gate: Gate
+    live: Live = field(default_factory=Live)
+    spent: Spent = field(default_factory=Spent)
+    _stage: StageBegan | None = None
+    _choices: dict[str, str] = field(default_factory=dict)
+    _ballot: dict[str, str | None] = field(default_factory=dict)
+    _paths: set[str] = field(default_factory=set)
+
+    def panel(self, role: str) -> tuple[Member, ...]:
+        """All members with a role, in the order of their seats."""
+        return tuple(member for member in self.members if member.role == role)
+
+    def member(self, role: str) -> Member:
+        """The one member with a role."""
+        (member,) = self.panel(role)
+        return member
+
+    def random(self, *path: str) -> random.Random:
+        """A source of chance that depends on the run's seed and the path, and on nothing else."""
+        return random.Random(hashlib.sha256("/".join((str(self.seed), *path)).encode()).digest())
+
+    async def stage(self, name: str, kind: str) -> None:
+        """Begin a stage. The run may wait here for as long as a person likes.
+
+        Args:
+            name: given while running, e.g. `Round 2`; its slug is the first part of the paths within.
+            kind: one of the procedure's declared kinds of stage.
+        """
+        if kind not in self.stage_kinds:
+            raise ValueError(f"stage kind {kind!r} is not declared")
+        slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        if self._stage is None:
+            self.ledger.add(Seated(members=self.members))
+        began = StageBegan(path=slug, name=name, stage_kind=kind, index=self._stage.index + 1 if self._stage else 0)
+        self.end_stage()
+        await self.gate.enter(began)
+        self._stage = began
+        self._ballot = {}
+        self.ledger.add(began)
+
+    def end_stage(self) -> None:
+        """All of the current stage's work is done. Called by the next stage, and at the end."""
+        if self._stage is not None:
+            self.ledger.add(StageEnded(path=self._stage.path))
+
+    async def ask(self, member: Member, task: Task[A], step: str = "") -> A:
+        """Ask a member and wait for an answer that fits the task's schema.
+
+        Args:
+            member: who is asked.
+            task: what is asked.
+            step: tells apart several askings of one task in one stage, e.g. `buyer-2`.
+
+        Raises:
+            Abstained: the member has no answer; recorded. Within `all` this becomes None.
+        """
+        path = self._path(member.id, f"{task.name}-{step}" if step else task.name)
+        before = self.ledger.called(path)
+        if before is not None and before.value is None:
+            raise Abstained(before.error)
+        await self.gate.open()
+        exchange = Exchange(self, member, task, path)
+        self.live.calls[path] = OpenCall(member.id, task.title, member.spec.id)
+        try:
+            answer = await exchange.run()
+        finally:
+            self.live.calls.pop(path, None)
+        assert self._stage is not None
+        called = exchange.called(self._stage.path)
+        self.spent.recorded += len(exchange.keys) - exchange.asked
+        self.spent.failed += answer is None
+        self._record(called)
+        if answer is None:
+            raise Abstained(called.error)
+        return answer
+
+    async def all(self, work: Iterable[Awaitable[T]]) -> list[T | None]:
+        """Do independent work at once; None where a member abstained.
+
+        All of it comes to its end before anything else that went wrong is raised: answers under way are kept.
+        """
+        results = await asyncio.gather(*work, return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException) and not isinstance(result, Abstained):
+                raise result
+        return [None if isinstance(result, BaseException) else result for result in results]
+
+    async def retrieve(self, name: str, query: Search | Rank) -> tuple[Hit, ...]:
+        """Look something up in the knowledge base; recorded like an answer.
+
+        A fork sees what its parent saw, even if the collection has grown since.
+        """
+        key = digest_text(query.model_dump_json())
+        seen = self.ledger.retrieval(key)
+        hits = seen.hits if seen else await self.knowledge.answer(query)
+        self._record(Retrieved(path=self._path(name), key=key, query=query, hits=hits))
+        return hits
+
+    def vote(self, member: Member, choice: str | None, reasons: Iterable[str] = ()) -> None:
+        """Record a member's vote in the current stage's ballot; None is an abstention."""
+        assert self._stage is not None
+        before = self._choices.get(member.id)
+        self._ballot[member.id] = choice
+        ballot = self._stage.path
+        self._record(
+            Voted(
+                path=f"{ballot}/{member.id}",
+                ballot=ballot,
+                member=member.id,
+                choice=choice,
+                reasons=tuple(reasons),
+                before=before,
+            )
+        )
+        if choice is not None:
+            self._choices[member.id] = choice
+
+    def tally(self, choices: Iterable[str], consensus: float) -> Tallied:
+        """Count the current ballot.
+
+        Args:
+            choices: all that could be voted for, so that an option without a vote counts 0.
+            consensus: the share of all seats that must be exceeded.
+
+        Raises:
+            QuorumLost: too few members voted.
+        """
+        assert self._stage is not None
+        votes = list(self._ballot.values())
+        counts = {choice: votes.count(choice) for choice in choices}
+        seats, voted = len(votes), sum(counts.values())
+        if not voted or voted < self.setup.quorum * seats:
+            raise QuorumLost(
+                f"Only {voted} of {seats} members could vote in {self._stage.name}, fewer than the quorum asks for. "
+                "Check the models' server and keys, then continue: those who failed are asked again."
+            )
+        share = max(counts.values()) / seats
+        tallied = Tallied(
+            path=self._stage.path,
+            counts=counts,
+            abstained=seats - voted,
+            share=round(share, 6),
+            consensus=share > consensus,
+        )
+        self._record(tallied)
+        return tallied
+
+    def note(self, name: str, text: str) -> None:
+        """Record one sentence that a reader of the run should know."""
+        self.ledger.add(Noted(path=name, text=text))
+
+    # --- within ---------------------------------------------------------------------------------------------
+
+    def _path(self, *parts: str) -> str:
+        assert self._stage is not None, "a stage must begin before anything is asked"
+        path = "/".join((self._stage.path, *parts))
+        if path in self._paths:
+            raise ValueError(f"{path} is used twice: give the second a step of its own")
+        self._paths.add(path)
+        return path
+
+    def _record(self, event: Event) -> None:
+        if self.ledger.add(event):
+            self.gate.notice(event)
+

@@ -1,0 +1,132 @@
+"""What happens in a run, as a closed union of typed records. Pages, reports and exports only read these.
+
+An event is unique by run, kind and path: a run that is driven again writes nothing twice.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from courtroom.case import Strict
+from courtroom.engine.setup import Member
+from courtroom.knowledge.search import Hit, Rank, Search
+
+Source = Literal["asked", "recorded", "person"]
+
+
+class Seated(Strict):
+    """Who takes part."""
+
+    kind: Literal["seated"] = "seated"
+    path: str = "panel"
+    members: tuple[Member, ...]
+
+
+class StageBegan(Strict):
+    """A stage began; `path` is its slug, e.g. `round-2`."""
+
+    kind: Literal["stage"] = "stage"
+    path: str
+    name: str
+    stage_kind: str
+    index: int
+
+
+class StageEnded(Strict):
+    """All of a stage's work is done."""
+
+    kind: Literal["stage-end"] = "stage-end"
+    path: str
+
+
+class Called(Strict):
+    """A member was asked and answered, or has no answer (`value` None, `error` says why)."""
+
+    kind: Literal["call"] = "call"
+    path: str
+    stage: str
+    member: str
+    task: str
+    title: str
+    model: str
+    source: Source
+    keys: tuple[str, ...]
+    """Keys of all answers in turn: the last one counts, those before it did not fit the schema."""
+    value: dict[str, Any] | None = None
+    error: str = ""
+    described: tuple[str, ...] = ()
+    """Ids of media that were replaced by their descriptions."""
+    asked: int = 0
+    """How many of the answers were asked anew, not found on record."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    latency_s: float = 0.0
+
+
+class Retrieved(Strict):
+    """Something was looked up in the knowledge base."""
+
+    kind: Literal["retrieval"] = "retrieval"
+    path: str
+    key: str
+    query: Search | Rank = Field(discriminator="kind")
+    hits: tuple[Hit, ...]
+
+
+class Voted(Strict):
+    """A member voted, or abstained (`choice` None)."""
+
+    kind: Literal["vote"] = "vote"
+    path: str
+    ballot: str
+    member: str
+    choice: str | None
+    reasons: tuple[str, ...] = ()
+    before: str | None = None
+    """The member's choice in the ballot before this one."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether the member changed sides."""
+        return None not in (self.choice, self.before) and self.choice != self.before
+
+
+class Tallied(Strict):
+    """A ballot's result."""
+
+    kind: Literal["tally"] = "tally"
+    path: str
+    counts: dict[str, int]
+    abstained: int
+    share: float
+    """Largest count by seats, abstentions included in the seats (CyberJurors, algorithm 1, line 31)."""
+    consensus: bool
+
+
+class Noted(Strict):
+    """Something the reader of a run should know, in one sentence."""
+
+    kind: Literal["note"] = "note"
+    path: str
+    text: str
+
+
+class Verdict(Strict):
+    """How a deliberation ended."""
+
+    outcome: str
+    counts: dict[str, int] = Field(default_factory=dict)
+    abstained: int = 0
+    summary: str = ""
+    note: str = ""
+    """How the outcome came about where that isn't obvious, e.g. a tie."""
+    details: dict[str, Any] = Field(default_factory=dict)
+
+
+Event = Annotated[
+    Seated | StageBegan | StageEnded | Called | Retrieved | Voted | Tallied | Noted, Field(discriminator="kind")
+]
+EVENT: TypeAdapter[Event] = TypeAdapter(Event)

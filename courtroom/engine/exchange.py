@@ -1,0 +1,107 @@
+"""One member, one question: asked, read, asked again where the answer doesn't fit, and written down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from courtroom.engine.events import Called
+from courtroom.engine.setup import Member
+from courtroom.models.errors import CannotSee, ModelError
+from courtroom.models.repair import Unreadable, complaint, read_answer
+from courtroom.models.request import Message, Reply, Request
+from courtroom.models.task import Task
+
+if TYPE_CHECKING:
+    from courtroom.engine.court import Court
+
+A = TypeVar("A", bound=BaseModel)
+
+
+class Exchange(Generic[A]):
+    """All that is said until a question has its answer, or none can be had.
+
+    Each re-ask is a request of its own with its own key, so that a resumed run walks the same way over the record.
+    """
+
+    def __init__(self, court: Court, member: Member, task: Task[A], path: str) -> None:
+        self._court, self._member, self._task, self._path = court, member, task, path
+        self.keys: list[str] = []
+        self.asked = 0
+        self._paid: list[Reply] = []
+        self._latency = 0.0
+        self._answer: A | None = None
+        self._error = ""
+        self._described: tuple[str, ...] = ()
+
+    async def run(self) -> A | None:
+        """The answer, or None; `called` then says why."""
+        request = await self._request()
+        reasks = self._court.setup.reasks
+        while self._answer is None:
+            try:
+                reply = await self._reply(request)
+                self._answer = read_answer(reply.text, self._task.answer, reply.finish)  # type: ignore[assignment]
+            except CannotSee:
+                self._court.sight.remember(self._member.spec.id, "vision", False)
+                request = await self._request()
+            except ModelError as failure:
+                self._error = str(failure)
+                break
+            except Unreadable as unreadable:
+                self._error = f"The answer did not fit what was asked: {unreadable}"
+                if reasks == 0:
+                    break
+                reasks -= 1
+                again = (Message("assistant", (reply.text,)), Message("user", (complaint(str(unreadable)),)))
+                request = Request(request.spec, (*request.messages, *again), request.task, request.tag)
+        return self._answer
+
+    def called(self, stage: str) -> Called:
+        """The event that records this exchange."""
+        costs = [reply.cost for reply in self._paid]
+        return Called(
+            path=self._path,
+            stage=stage,
+            member=self._member.id,
+            task=self._task.name,
+            title=self._task.title,
+            model=self._member.spec.id,
+            source="asked" if self.asked else "recorded",
+            keys=tuple(self.keys),
+            value=self._answer.model_dump(mode="json") if self._answer is not None else None,
+            error="" if self._answer is not None else self._error,
+            described=self._described,
+            asked=self.asked,
+            prompt_tokens=sum(reply.usage.prompt for reply in self._paid),
+            completion_tokens=sum(reply.usage.completion for reply in self._paid),
+            cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+            latency_s=round(self._latency, 3),
+        )
+
+    async def _request(self) -> Request:
+        spec, media = self._member.spec, self._task.media()
+        sees = bool(media) and await self._court.sight.sees(spec)
+        if media and not sees:
+            self._described = tuple(medium.id for medium in media)
+            self._court.note(
+                f"described/{spec.id}", f"{spec.id} can't see pictures: media are replaced by their descriptions."
+            )
+        messages = self._court.prompts.render(self._task, sees=sees)
+        return Request(spec, messages, self._task, f"{self._court.seed}/{self._member.id}")
+
+    async def _reply(self, request: Request) -> Reply:
+        def permit() -> None:
+            self._court.spent.check(self._court.setup.budget)
+            self._court.spent.calls += 1
+            self.asked += 1
+
+        reply, new = await self._court.asker.answer(request, permit, self._court.live.watch(self._path))
+        self.keys.append(request.key)
+        self._latency += reply.latency_s
+        if new:
+            self._paid.append(reply)
+            self._court.spent.tokens += reply.usage.prompt + reply.usage.completion
+            self._court.spent.money += reply.cost or 0.0
+        return reply

@@ -1,0 +1,98 @@
+"""Where a run waits: before a stage, and before a new call while it is paused."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from courtroom.engine.control import Control
+from courtroom.engine.events import Event, StageBegan, Tallied, Voted
+
+
+class Gate:
+    """Obeys a `Control`, which may change at any time. Lives on the engine's loop.
+
+    Args:
+        control: how far the run may go now.
+        frontier: index of the last stage that had begun when the run was taken up; up to it all is on record.
+        paused: told when the run comes to wait, with a sentence on why.
+        resumed: told when it goes on.
+    """
+
+    def __init__(
+        self, control: Control, frontier: int, paused: Callable[[str, Control], None], resumed: Callable[[], None]
+    ) -> None:
+        self.control = control
+        self._frontier = frontier
+        self._paused, self._resumed = paused, resumed
+        self._changed = asyncio.Event()
+        self._waiting = False
+        self._target_begun = False
+        self._target_done = False
+
+    def set(self, control: Control) -> None:
+        """Obey a new control from now on."""
+        if control != self.control:
+            if control.stage != self.control.stage:
+                self._target_begun = self._target_done = False
+            self.control = control
+            self._changed.set()
+            if control.paused:
+                self._say_paused("Paused. Answers under way still arrive and are kept.")
+
+    async def enter(self, stage: StageBegan) -> None:
+        """Wait until the stage may begin."""
+        self._target_done = self._target_begun
+        while not self._may_begin(stage):
+            self._say_paused(f"Paused before {stage.name}.")
+            await self._change()
+        self._go_on()
+        self._target_begun = self._target_begun or _means(self.control.stage, stage)
+
+    async def open(self) -> None:
+        """Wait until calls may be made."""
+        while self.control.paused or self.control.stopped:
+            await self._change()
+        self._go_on()
+
+    def notice(self, event: Event) -> None:
+        """Pause where the run is to break on what has just happened."""
+        breaks = self.control.breaks
+        if isinstance(event, Voted) and event.changed and "change" in breaks:
+            self._break(f"Paused: {event.member} changed from {event.before} to {event.choice}.")
+        elif isinstance(event, Tallied) and event.consensus and "consensus" in breaks:
+            self._break("Paused: consensus is reached.")
+        elif isinstance(event, Tallied) and "round" in breaks:
+            self._break("Paused after the round.")
+
+    def _break(self, why: str) -> None:
+        self.control = self.control.model_copy(update={"paused": True})
+        self._say_paused(why)
+
+    def _may_begin(self, stage: StageBegan) -> bool:
+        control = self.control
+        if control.paused or control.stopped:
+            return False
+        if stage.index <= self._frontier:
+            return True
+        if control.upto is not None and stage.index > control.upto:
+            return False
+        return not (control.stage and self._target_done)
+
+    def _say_paused(self, why: str) -> None:
+        if not self._waiting:
+            self._waiting = True
+            self._paused(why, self.control)
+
+    def _go_on(self) -> None:
+        if self._waiting:
+            self._waiting = False
+            self._resumed()
+
+    async def _change(self) -> None:
+        self._changed.clear()
+        await self._changed.wait()
+
+
+def _means(wanted: str | None, stage: StageBegan) -> bool:
+    return bool(wanted) and str(wanted).casefold() in (stage.name.casefold(), stage.path, stage.stage_kind)

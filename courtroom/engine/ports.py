@@ -1,0 +1,57 @@
+"""What a court needs from outside. A run has them on disk and over the network, a rehearsal in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from courtroom.engine.events import Called, Event, Retrieved
+from courtroom.knowledge.search import Hit, Rank, Search
+from courtroom.models.request import Reply, Request, Watch
+from courtroom.models.spec import ModelSpec
+
+
+class Asks(Protocol):
+    """Who gets answers for a court."""
+
+    async def answer(
+        self, request: Request, permit: Callable[[], None], watch: Watch | None = None
+    ) -> tuple[Reply, bool]:
+        """The reply, and whether it was asked anew. `permit` is called before, and may refuse by raising."""
+        ...
+
+
+class Ledger(Protocol):
+    """Where a court writes down what happens; a rehearsal's is a list."""
+
+    def add(self, event: Event) -> bool:
+        """Record an event; False when it is on record already."""
+        ...
+
+    def called(self, path: str) -> Called | None:
+        """The call recorded under this path, if any."""
+        ...
+
+    def retrieval(self, key: str) -> Retrieved | None:
+        """What this run or its forebears saw when they looked up the same."""
+        ...
+
+
+class Knows(Protocol):
+    """The knowledge base as a court sees it."""
+
+    async def answer(self, query: Search | Rank) -> tuple[Hit, ...]:
+        """Look something up."""
+        ...
+
+
+class Sees(Protocol):
+    """Which models can see pictures."""
+
+    async def sees(self, spec: ModelSpec) -> bool:
+        """Whether pictures may be sent to this model."""
+        ...
+
+    def remember(self, model: str, name: str, value: bool) -> None:
+        """Keep what was found out about a model."""
+        ...

@@ -1,0 +1,105 @@
+"""What a procedure declares of itself; from it pages, shell, report and engine draw and drive any procedure."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from courtroom.case import Case
+from courtroom.engine.blocks import Block
+from courtroom.engine.court import Court
+from courtroom.engine.events import Verdict
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Member, Setup
+
+
+@dataclass(frozen=True)
+class Role:
+    """A part that members play."""
+
+    name: str
+    title: str
+    help: str
+    votes: bool = False
+
+
+@dataclass(frozen=True)
+class StageKind:
+    """A kind of stage; how many there are of it and their names are known only while running."""
+
+    name: str
+    title: str
+    help: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Something that can be voted for, told by word and shape as well as by colour.
+
+    `tone` is 0, 1, 2 ... of the colour-blind-safe palette; `symbol` is a Plotly marker symbol, `mark` a character.
+    """
+
+    name: str
+    title: str
+    tone: int
+    symbol: str
+    mark: str
+
+
+@dataclass(frozen=True)
+class View:
+    """What only this procedure can show: blocks drawn from a run's record, on one tab.
+
+    `draw` gives the blocks by label; several labels (say, one a round) let the reader choose one.
+    """
+
+    name: str
+    title: str
+    icon: str
+    help: str
+    draw: Callable[[Record], Mapping[str, Sequence[Block]]]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named starting point for a setup."""
+
+    title: str
+    help: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """One published system."""
+
+    name: str
+    title: str
+    summary: str
+    paper: str
+    hears: str
+    """The kind of case, e.g. `dispute`."""
+    setup: type[Setup]
+    roles: tuple[Role, ...]
+    stages: tuple[StageKind, ...]
+    choices: tuple[Choice, ...]
+    prompts: Path
+    members: Callable[[Any], tuple[Member, ...]]
+    """Who takes part, from a complete setup."""
+    deliberate: Callable[[Court[Any, Any]], Awaitable[Verdict]]
+    """The procedure itself."""
+    at_most: Callable[[Any, Any], int]
+    """An upper bound on the calls for a case and a setup, retries and re-asks apart."""
+    views: tuple[View, ...] = ()
+    presets: tuple[Preset, ...] = ()
+
+    def prepare(self, case: Case, setup: Setup, seed: int) -> tuple[Setup, tuple[Member, ...]]:
+        """The complete setup and who sits in the panel."""
+        complete = setup.complete(case, seed)
+        return complete, self.members(complete)
+
+    def choice(self, name: str) -> Choice:
+        """The choice of this name."""
+        return next(choice for choice in self.choices if choice.name == name)

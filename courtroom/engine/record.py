@@ -1,0 +1,130 @@
+"""A run as it stands on record: what pages, views, reports and exports read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from courtroom.case import Case
+from courtroom.engine.events import (
+    Called,
+    Event,
+    Noted,
+    Retrieved,
+    Seated,
+    StageBegan,
+    StageEnded,
+    Tallied,
+    Voted,
+)
+from courtroom.engine.setup import Member, Setup
+from courtroom.engine.store import Run
+
+E = TypeVar("E")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run with its case, setup and events so far. A snapshot: it never changes."""
+
+    run: Run
+    case: Case
+    setup: Setup
+    events: tuple[tuple[float, Event], ...]
+    """Time (seconds since the epoch) and event, in order."""
+
+    def of(self, kind: type[E]) -> list[E]:
+        """All events of one type, in order."""
+        return [event for _, event in self.events if isinstance(event, kind)]
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """Who takes part; empty before the run has begun."""
+        return next((seated.members for seated in self.of(Seated)), ())
+
+    @cached_property
+    def stages(self) -> tuple[StageBegan, ...]:
+        """The stages that have begun."""
+        return tuple(self.of(StageBegan))
+
+    @cached_property
+    def ended(self) -> frozenset[str]:
+        """Paths of the stages that have ended."""
+        return frozenset(event.path for event in self.of(StageEnded))
+
+    @cached_property
+    def calls(self) -> tuple[Called, ...]:
+        """All calls that have come to an end."""
+        return tuple(self.of(Called))
+
+    @cached_property
+    def times(self) -> Mapping[str, float]:
+        """When each call came to its end, by path."""
+        return {event.path: at for at, event in self.events if isinstance(event, Called)}
+
+    @cached_property
+    def ballots(self) -> Mapping[str, Mapping[str, Voted]]:
+        """Votes by ballot (a stage's path) and member."""
+        ballots: dict[str, dict[str, Voted]] = {}
+        for vote in self.of(Voted):
+            ballots.setdefault(vote.ballot, {})[vote.member] = vote
+        return ballots
+
+    @cached_property
+    def tallies(self) -> Mapping[str, Tallied]:
+        """Results by ballot."""
+        return {tally.path: tally for tally in self.of(Tallied)}
+
+    @cached_property
+    def retrievals(self) -> tuple[Retrieved, ...]:
+        """What was looked up."""
+        return tuple(self.of(Retrieved))
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know."""
+        return tuple(note.text for note in self.of(Noted))
+
+    def member(self, member: str) -> Member | None:
+        """One member by id."""
+        return next((m for m in self.members if m.id == member), None)
+
+    def stage(self, path: str) -> StageBegan:
+        """One stage by its path."""
+        return next(stage for stage in self.stages if stage.path == path)
+
+    def calls_of(self, member: str) -> list[Called]:
+        """A member's calls, in the order in which they ended."""
+        return [call for call in self.calls if call.member == member]
+
+    def call(self, path: str) -> Called | None:
+        """One call by its path."""
+        return next((call for call in self.calls if call.path == path), None)
+
+    @property
+    def asked(self) -> int:
+        """Calls really made for this run."""
+        return sum(call.asked for call in self.calls)
+
+    @property
+    def recorded(self) -> int:
+        """Answers that were on record when the run first needed them."""
+        return sum(max(0, len(call.keys) - call.asked) for call in self.calls)
+
+    @property
+    def failed(self) -> int:
+        """Calls that ended without a usable answer."""
+        return sum(call.value is None for call in self.calls)
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Prompt and completion tokens that this run has used."""
+        return sum(c.prompt_tokens for c in self.calls), sum(c.completion_tokens for c in self.calls)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars that this run has spent; None where a price is unknown."""
+        costs = [call.cost for call in self.calls]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)

@@ -1,0 +1,62 @@
+"""Who deliberates and under which limits: the part of a setup that all procedures share."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import Field
+
+from courtroom.case import Case, Strict
+from courtroom.models.spec import ModelSpec
+from courtroom.personas import Persona
+
+
+class Member(Strict):
+    """Somebody who is asked: a juror, a judge, a clerk."""
+
+    id: str
+    """Unique in a run and part of every path, e.g. `juror-05`."""
+    role: str
+    name: str
+    spec: ModelSpec
+    persona: Persona | None = None
+
+
+class Budget(Strict):
+    """Limits of one run; None is no limit. Only calls really made count, not answers on record."""
+
+    calls: int | None = Field(default=None, title="Calls", ge=1)
+    tokens: int | None = Field(default=None, title="Tokens", ge=1, description="Prompt and completion together.")
+    money: float | None = Field(default=None, title="Money (US$)", gt=0)
+
+
+class Setup(Strict):
+    """All that a person decides before a run. Each procedure adds its own knobs."""
+
+    model: ModelSpec = Field(default_factory=ModelSpec, title="Model")
+    roles: dict[str, ModelSpec] = Field(default_factory=dict, title="Models by role")
+    members: dict[str, ModelSpec] = Field(default_factory=dict, title="Models by member")
+    prompts: dict[str, str] = Field(default_factory=dict, title="Edited prompts", description="Template name to text.")
+    reasks: int = Field(
+        default=2,
+        title="Re-asks",
+        ge=0,
+        le=5,
+        description="How often a member is asked again when its answer doesn't fit the schema.",
+    )
+    quorum: float = Field(
+        default=0.5,
+        title="Quorum",
+        ge=0,
+        le=1,
+        description="The run stops when the share of members with an answer falls below this.",
+    )
+    budget: Budget = Field(default_factory=Budget, title="Budget")
+
+    def spec(self, member: str, role: str) -> ModelSpec:
+        """The model that answers for a member: its own, else its role's, else the run's."""
+        return self.members.get(member) or self.roles.get(role) or self.model
+
+    def complete(self, case: Case, seed: int) -> Self:
+        """The setup with all that was left to be drawn written out, so that it can be seen and edited."""
+        return self

@@ -1,0 +1,214 @@
+"""Runs and their events on disk: the source of truth that pages read and the engine writes."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Iterator
+from typing import Literal, TypeVar
+
+from courtroom.case import Case, Strict
+from courtroom.case_kinds import parse_case
+from courtroom.database import Database
+from courtroom.engine.control import Control
+from courtroom.engine.errors import NoSuchRun
+from courtroom.engine.events import EVENT, Called, Event, Retrieved, Verdict, Voted
+from courtroom.engine.setup import Setup
+
+S = TypeVar("S", bound=Setup)
+Status = Literal["running", "paused", "done", "failed"]
+
+
+class Run(Strict):
+    """One run as listed: everything but its events, case and setup."""
+
+    id: str
+    procedure: str
+    case_id: str
+    title: str
+    case_hash: str
+    seed: int
+    status: Status
+    reason: str
+    verdict: Verdict | None
+    parent: str | None
+    origin: str
+    created: float
+    wall_s: float
+    control: Control
+    owner: str | None
+    heartbeat: float | None
+
+
+class RunStore:
+    """Reads and writes runs and events. Methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # --- runs -----------------------------------------------------------------------------------------------
+
+    def create(
+        self, procedure: str, case: Case, setup: Setup, seed: int, *, parent: str | None = None, origin: str = "input"
+    ) -> str:
+        """Put a new run on record, not yet driven, and return its id."""
+        run = time.strftime("%y%m%d-%H%M%S-") + secrets.token_hex(3)
+        with self._database.transaction() as db:
+            db.execute(
+                "INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (case.content_hash(), case.model_dump_json())
+            )
+            db.execute(
+                "INSERT INTO runs (id, procedure, case_id, title, case_hash, setup, seed, status, parent, origin,"
+                " created, control) VALUES (?, ?, ?, ?, ?, ?, ?, 'paused', ?, ?, ?, ?)",
+                (
+                    *(run, procedure, case.id, case.title, case.content_hash(), setup.model_dump_json(), seed),
+                    *(parent, origin, time.time(), Control().model_dump_json()),
+                ),
+            )
+        return run
+
+    def run(self, run: str) -> Run:
+        """One run.
+
+        Raises:
+            NoSuchRun: nothing is on record under this id.
+        """
+        row = self._database.connection.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()
+        if row is None:
+            raise NoSuchRun(f"There is no run “{run}” here. See all runs with `python -m courtroom runs`.")
+        return _run(row)
+
+    def runs(self) -> list[Run]:
+        """All runs, oldest first."""
+        rows = self._database.connection.execute("SELECT * FROM runs ORDER BY created, rowid")
+        return [_run(row) for row in rows]
+
+    def case(self, run: Run) -> Case:
+        """The case as it was when the run was made."""
+        row = self._database.connection.execute("SELECT body FROM snapshots WHERE hash = ?", (run.case_hash,))
+        return parse_case(json.loads(row.fetchone()["body"]))
+
+    def setup(self, run: str, kind: type[S]) -> S:
+        """The setup of a run, as the procedure's own type."""
+        row = self._database.connection.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()
+        return kind.model_validate_json(row["setup"])
+
+    def replace_setup(self, run: str, setup: Setup) -> None:
+        """Change what may change under way, such as a budget."""
+        self._database.connection.execute("UPDATE runs SET setup = ? WHERE id = ?", (setup.model_dump_json(), run))
+
+    def set_status(self, run: str, status: Status, reason: str = "") -> None:
+        """Say where the run stands, with one plain sentence where there is something to say."""
+        self._database.connection.execute(
+            "UPDATE runs SET status = ?, reason = ? WHERE id = ?", (status, reason, run)
+        )
+
+    def finish(self, run: str, verdict: Verdict) -> None:
+        """The run is done."""
+        self._database.connection.execute(
+            "UPDATE runs SET status = 'done', reason = '', verdict = ? WHERE id = ?", (verdict.model_dump_json(), run)
+        )
+
+    def add_wall(self, run: str, seconds: float) -> None:
+        """Add to the time that the run has been driven."""
+        self._database.connection.execute("UPDATE runs SET wall_s = wall_s + ? WHERE id = ?", (seconds, run))
+
+    def control(self, run: str) -> Control:
+        """How far the run may go."""
+        row = self._database.connection.execute("SELECT control FROM runs WHERE id = ?", (run,)).fetchone()
+        return Control.model_validate_json(row["control"])
+
+    def set_control(self, run: str, control: Control) -> None:
+        """Say how far the run may go."""
+        self._database.connection.execute("UPDATE runs SET control = ? WHERE id = ?", (control.model_dump_json(), run))
+
+    def delete(self, run: str) -> None:
+        """Forget a run. Answers stay: another run may have them on record."""
+        with self._database.transaction() as db:
+            db.execute("DELETE FROM events WHERE run = ?", (run,))
+            db.execute("DELETE FROM runs WHERE id = ?", (run,))
+
+    # --- who drives -----------------------------------------------------------------------------------------
+
+    def claim(self, run: str, owner: str, former: str | None) -> bool:
+        """Take the run for `owner` if it is still with `former`; only one process can succeed."""
+        cursor = self._database.connection.execute(
+            "UPDATE runs SET owner = ?, heartbeat = ? WHERE id = ? AND owner IS ?", (owner, time.time(), run, former)
+        )
+        return cursor.rowcount == 1
+
+    def beat(self, run: str, owner: str) -> bool:
+        """Show that the owner is alive; False when the run is no longer its own."""
+        cursor = self._database.connection.execute(
+            "UPDATE runs SET heartbeat = ? WHERE id = ? AND owner = ?", (time.time(), run, owner)
+        )
+        return cursor.rowcount == 1
+
+    def release(self, run: str, owner: str) -> None:
+        """Let another process drive the run."""
+        self._database.connection.execute(
+            "UPDATE runs SET owner = NULL, heartbeat = NULL WHERE id = ? AND owner = ?", (run, owner)
+        )
+
+    # --- events ---------------------------------------------------------------------------------------------
+
+    def add(self, run: str, event: Event) -> bool:
+        """Record an event; False when the run has it already."""
+        cursor = self._database.connection.execute(
+            "INSERT OR IGNORE INTO events (run, kind, path, at, body) VALUES (?, ?, ?, ?, ?)",
+            (run, event.kind, event.path, time.time(), event.model_dump_json()),
+        )
+        return cursor.rowcount == 1
+
+    def event(self, run: str, kind: str, path: str) -> Event | None:
+        """One event, if it has happened."""
+        row = self._database.connection.execute(
+            "SELECT body FROM events WHERE run = ? AND kind = ? AND path = ?", (run, kind, path)
+        ).fetchone()
+        return EVENT.validate_json(row["body"]) if row else None
+
+    def events(self, run: str) -> Iterator[tuple[float, Event]]:
+        """All events with their times, in order."""
+        rows = self._database.connection.execute("SELECT at, body FROM events WHERE run = ? ORDER BY seq", (run,))
+        return ((row["at"], EVENT.validate_json(row["body"])) for row in rows)
+
+    def pulse(self, run: str) -> tuple[object, ...]:
+        """Differs as soon as anything in the run has changed; cheap enough to ask twice a second."""
+        row = self._database.connection.execute(
+            "SELECT (SELECT max(seq) FROM events WHERE run = runs.id), status, reason, control FROM runs WHERE id = ?",
+            (run,),
+        ).fetchone()
+        return tuple(row) if row else ()
+
+    def retrieval(self, run: str, key: str) -> Retrieved | None:
+        """What this run, or one it was forked from, saw when it looked up the same."""
+        seen: str | None = run
+        while seen is not None:
+            rows = self._database.connection.execute(
+                "SELECT body FROM events WHERE run = ? AND kind = 'retrieval' AND body LIKE ?", (seen, f"%{key}%")
+            )
+            for row in rows:
+                return Retrieved.model_validate_json(row["body"])
+            parent = self._database.connection.execute("SELECT parent FROM runs WHERE id = ?", (seen,)).fetchone()
+            seen = parent["parent"] if parent else None
+        return None
+
+    def forget_abstentions(self, run: str) -> None:
+        """Let the members that are without a vote be asked again where they had failed, and ballots be held anew."""
+        with self._database.transaction() as db:
+            events = [event for _, event in self.events(run)]
+            missing = {vote.member for vote in events if isinstance(vote, Voted) and vote.choice is None}
+            failed = [e.path for e in events if isinstance(e, Called) and e.value is None and e.member in missing]
+            db.executemany(
+                "DELETE FROM events WHERE run = ? AND kind = 'call' AND path = ?", ((run, path) for path in failed)
+            )
+            db.execute("DELETE FROM events WHERE run = ? AND kind IN ('tally', 'vote', 'stage-end')", (run,))
+
+
+def _run(row: object) -> Run:
+    fields = dict(row)  # type: ignore[call-overload]
+    fields.pop("setup")
+    fields["control"] = Control.model_validate_json(fields["control"])
+    fields["verdict"] = Verdict.model_validate_json(fields["verdict"]) if fields["verdict"] else None
+    return Run.model_validate(fields)
