@@ -42,7 +42,7 @@ class Exchange(Generic[A]):
         while self._answer is None:
             try:
                 reply = await self._reply(request)
-                self._answer = read_answer(reply.text, self._task.answer, reply.finish)  # type: ignore[assignment]
+                self._answer = self._read(reply)
             except CannotSee:
                 self._court.sight.remember(self._member.spec.id, "vision", False)
                 request = await self._request()
@@ -79,6 +79,12 @@ class Exchange(Generic[A]):
             cost=None if None in costs else sum(cost for cost in costs if cost is not None),
             latency_s=round(self._latency, 3),
         )
+
+    def _read(self, reply: Reply) -> A:
+        answer: A = read_answer(reply.text, self._task.answer, reply.finish)  # type: ignore[assignment]
+        if problem := self._task.problem(answer):
+            raise Unreadable(problem)
+        return answer
 
     async def _request(self) -> Request:
         spec, media = self._member.spec, self._task.media()

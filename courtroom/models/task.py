@@ -38,3 +38,7 @@ class Task(BaseModel, Generic[A]):
     def media(self) -> tuple[Medium, ...]:
         """The media that go with this question, in order."""
         return ()
+
+    def problem(self, answer: A) -> str | None:
+        """What is wrong with an answer that fits the schema but not the question; the member is asked again."""
+        return None

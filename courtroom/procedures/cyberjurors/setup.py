@@ -1,0 +1,122 @@
+"""The knobs of CyberJurors, with the paper's defaults (section 5, configurations; ablation: table 3)."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field
+
+from courtroom.case import Case
+from courtroom.dispute import Side
+from courtroom.engine.setup import Member, Setup
+from courtroom.follow_graph import FollowGraph, build
+from courtroom.personas import Persona, sample_panel
+from courtroom.procedures.cyberjurors.rules import RULES
+
+Variant = Literal["baseline", "rules", "sr-cot", "iv-cot-lite", "iv-cot", "jury", "cyberjurors"]
+
+
+class CyberJurorsSetup(Setup):
+    """Who judges a dispute, and how."""
+
+    variant: Variant = Field(
+        default="cyberjurors",
+        title="Variant",
+        description="The steps of the paper's ablation: `baseline` one model, one question; `rules` with the judgment "
+        "rules; `sr-cot` four stages with one piece of evidence a side; `iv-cot` with iterated clue grounding; "
+        "`iv-cot-lite` the same without media in the analysis; `jury` with rounds of discussion; `cyberjurors` with "
+        "precedents, the whole system.",
+    )
+    jury_size: int = Field(default=17, title="Jurors", ge=1, le=51, description="The platform seats 17.")
+    rounds: int = Field(default=3, title="Rounds at most (T)", ge=1, le=10, description="Rounds of discussion.")
+    grounding_rounds: int = Field(
+        default=3,
+        title="Clue grounding rounds at most (T_max)",
+        ge=1,
+        le=10,
+        description="How many pieces of evidence are looked at on each side, at most.",
+    )
+    consensus: float = Field(
+        default=0.8,
+        title="Consensus threshold (δ)",
+        ge=0,
+        le=1,
+        description="Discussion ends early when the majority's share of all seats exceeds this.",
+    )
+    precedents: int = Field(
+        default=3, title="Precedents looked up", ge=0, le=20, description="Closest precedents whose norms are considered."
+    )
+    norms: int = Field(
+        default=3, title="Norms a juror is given (K)", ge=0, le=20, description="Those most similar to its persona."
+    )
+    examination: Literal["own", "shared"] = Field(
+        default="own",
+        title="Examination of the evidence",
+        description="`own`: each juror examines the evidence for itself, as in the paper. `shared`: the jury is given "
+        "one examination, at about a seventeenth of the cost.",
+    )
+    tie: Side = Field(
+        default="buyer", title="A tie goes to the", description="Eq. 10 of the paper gives a tie to the buyer."
+    )
+    rules: tuple[str, ...] = Field(default=RULES, title="Judgment rules")
+    jury: tuple[Persona, ...] = Field(
+        default=(), title="Personas", max_length=51, description="In the order of seats; drawn by the seed where missing."
+    )
+    graph: FollowGraph = Field(default_factory=FollowGraph, title="Follow-graph")
+
+    @property
+    def single(self) -> bool:
+        """One model without a persona, as in the first rows of the ablation."""
+        return self.variant not in ("jury", "cyberjurors")
+
+    @property
+    def examines(self) -> bool:
+        """Whether there are stages I to III."""
+        return self.variant not in ("baseline", "rules")
+
+    @property
+    def ruled(self) -> bool:
+        """Whether members are given the judgment rules."""
+        return self.variant != "baseline"
+
+    @property
+    def pieces(self) -> int:
+        """How many pieces of evidence a side are perceived at most."""
+        return 1 if self.variant == "sr-cot" else self.grounding_rounds
+
+    @property
+    def recalls(self) -> bool:
+        """Whether precedents are looked up."""
+        return self.variant == "cyberjurors" and self.precedents > 0 and self.norms > 0
+
+    def complete(self, case: Case, seed: int) -> Self:
+        """With every persona and every edge written out."""
+        size = 1 if self.single else self.jury_size
+        drawn = [p for p in sample_panel(51, seed) if p.name not in {known.name for known in self.jury}]
+        jury = (*self.jury[:size], *drawn)[:size]
+        edges = self.graph.edges
+        if edges is None:
+            edges = tuple(build(self.graph, jury, seed).edges)
+        kept = tuple((k, j) for k, j in edges if k < size and j < size)
+        return self.model_copy(
+            update={"jury_size": size, "jury": jury, "graph": self.graph.model_copy(update={"edges": kept})}
+        )
+
+
+def members(setup: CyberJurorsSetup) -> tuple[Member, ...]:
+    """The jurors, the clerk who writes the collective summary, and in a shared examination the examiner."""
+    jurors = [
+        Member(
+            id=f"juror-{seat:02d}",
+            role="juror",
+            name="Single model" if setup.single else persona.name,
+            spec=setup.spec(f"juror-{seat:02d}", "juror"),
+            persona=None if setup.single else persona,
+        )
+        for seat, persona in enumerate(setup.jury, start=1)
+    ]
+    if setup.single:
+        return tuple(jurors)
+    clerk = Member(id="clerk", role="clerk", name="Clerk", spec=setup.spec("clerk", "clerk"))
+    examiner = Member(id="examiner", role="examiner", name="Examiner", spec=setup.spec("examiner", "examiner"))
+    return (*jurors, clerk, *((examiner,) if setup.examination == "shared" else ()))
