@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 
 from courtroom.engine.control import Control
@@ -17,6 +18,8 @@ class Gate:
         frontier: index of the last stage that had begun when the run was taken up; up to it all is on record.
         paused: told when the run comes to wait, with a sentence on why.
         resumed: told when it goes on.
+
+    `waited_s` is how long the run has waited, in seconds; it does not count as its wall time.
     """
 
     def __init__(
@@ -26,7 +29,8 @@ class Gate:
         self._frontier = frontier
         self._paused, self._resumed = paused, resumed
         self._changed = asyncio.Event()
-        self._waiting = False
+        self._since: float | None = None
+        self.waited_s = 0.0
         self._target_begun = False
         self._target_done = False
 
@@ -39,6 +43,8 @@ class Gate:
             self._changed.set()
             if control.paused:
                 self._say_paused("Paused. Answers under way still arrive and are kept.")
+            else:
+                self._go_on()
 
     async def enter(self, stage: StageBegan) -> None:
         """Wait until the stage may begin."""
@@ -80,13 +86,14 @@ class Gate:
         return not (control.stage and self._target_done)
 
     def _say_paused(self, why: str) -> None:
-        if not self._waiting:
-            self._waiting = True
+        if self._since is None:
+            self._since = time.perf_counter()
             self._paused(why, self.control)
 
     def _go_on(self) -> None:
-        if self._waiting:
-            self._waiting = False
+        if self._since is not None:
+            self.waited_s += time.perf_counter() - self._since
+            self._since = None
             self._resumed()
 
     async def _change(self) -> None:

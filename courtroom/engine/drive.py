@@ -1,0 +1,142 @@
+"""Driving one run: from its record, through its procedure, to a verdict or a stop that can be continued."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from courtroom.engine.asker import Asker
+from courtroom.engine.control import Control
+from courtroom.engine.court import Court
+from courtroom.engine.errors import Abstained, BudgetReached, QuorumLost
+from courtroom.engine.events import Called, Event, Retrieved, StageBegan, Verdict
+from courtroom.engine.gate import Gate
+from courtroom.engine.live import Live
+from courtroom.engine.ports import Knows, Sees
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.spent import Spent
+from courtroom.engine.store import RunStore, Status
+from courtroom.errors import CourtroomError
+from courtroom.models.prompts import Prompts
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class DiskLedger:
+    """A run's events on disk."""
+
+    store: RunStore
+    run: str
+
+    def add(self, event: Event) -> bool:
+        """Record an event; False when it is on record already."""
+        return self.store.add(self.run, event)
+
+    def called(self, path: str) -> Called | None:
+        """The call recorded under this path."""
+        event = self.store.event(self.run, "call", path)
+        return event if isinstance(event, Called) else None
+
+    def retrieval(self, key: str) -> Retrieved | None:
+        """What this run or its forebears saw."""
+        return self.store.retrieval(self.run, key)
+
+
+@dataclass(frozen=True)
+class Drive:
+    """One run being driven by this process.
+
+    `court` is what the procedure speaks to; `live` and `court.gate` are the two places where others reach in.
+    """
+
+    run: str
+    store: RunStore
+    procedure: Procedure
+    court: Court  # type: ignore[type-arg]
+
+    @classmethod
+    def take_up(
+        cls,
+        run: str,
+        store: RunStore,
+        procedures: Mapping[str, Procedure],
+        asker: Asker,
+        knowledge: Knows,
+        sight: Sees,
+        live: Live,
+    ) -> Drive:
+        """Set up a court from what is on record."""
+        row = store.run(run)
+        procedure = procedures[row.procedure]
+        case = store.case(row)
+        setup, members = procedure.prepare(case, store.setup(run, procedure.setup), row.seed)
+        events = [event for _, event in store.events(run)]
+        calls = [event for event in events if isinstance(event, Called)]
+        stages = [event for event in events if isinstance(event, StageBegan)]
+
+        def paused(why: str, control: Control) -> None:
+            store.set_control(run, control)
+            store.set_status(run, "paused", why)
+
+        court = Court(
+            case=case.blind(),
+            setup=setup,
+            seed=row.seed,
+            members=members,
+            prompts=Prompts(procedure.prompts, {"case": case.blind(), "setup": setup}, setup.prompts),
+            stage_kinds=frozenset(kind.name for kind in procedure.stages),
+            ledger=DiskLedger(store, run),
+            asker=asker,
+            knowledge=knowledge,
+            sight=sight,
+            gate=Gate(
+                row.control,
+                stages[-1].index if stages else -1,
+                paused=paused,
+                resumed=lambda: store.set_status(run, "running"),
+            ),
+            live=live,
+            spent=Spent(
+                calls=sum(call.asked for call in calls),
+                tokens=sum(call.prompt_tokens + call.completion_tokens for call in calls),
+                money=sum(call.cost or 0.0 for call in calls),
+            ),
+        )
+        return cls(run, store, procedure, court)
+
+    async def go(self) -> None:
+        """Deliberate until there is a verdict, or something stops the run. Its state is kept in any case."""
+        began = time.perf_counter()
+        try:
+            verdict = await self._verdict()
+        finally:
+            waited = self.court.gate.waited_s
+            self.store.add_wall(self.run, max(0.0, time.perf_counter() - began - waited))
+        if verdict is not None:
+            self.store.finish(self.run, verdict)
+
+    async def _verdict(self) -> Verdict | None:
+        try:
+            verdict = await self.procedure.deliberate(self.court)
+        except BudgetReached as reached:
+            self._set("paused", str(reached))
+        except QuorumLost as lost:
+            self._set("failed", str(lost))
+        except Abstained as abstained:
+            self._set("failed", f"The run can't go on without this answer. {abstained}")
+        except CourtroomError as error:
+            log.exception("run %s stopped", self.run)
+            self._set("failed", str(error))
+        except Exception:  # noqa: BLE001  the last line of defence: the run's state is kept, the log has the rest
+            log.exception("run %s failed", self.run)
+            self._set("failed", "Something went wrong inside the program; the log says what. The run is kept.")
+        else:
+            self.court.end_stage()
+            return verdict
+        return None
+
+    def _set(self, status: Status, reason: str) -> None:
+        self.store.set_status(self.run, status, reason)

@@ -1,0 +1,141 @@
+"""A rehearsal: a procedure played through in memory by the offline model, to see how many calls it will take.
+
+It needs no figures of its own for any procedure: it counts what the procedure really asks.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from courtroom.case import Case, Medium
+from courtroom.engine.control import Control
+from courtroom.engine.court import Court
+from courtroom.engine.events import Called, Event, Retrieved
+from courtroom.engine.gate import Gate
+from courtroom.engine.ports import Knows, Sees
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.setup import Setup
+from courtroom.models.offline import answer_offline
+from courtroom.models.prices import IMAGE_TOKENS, estimate_tokens
+from courtroom.models.prompts import Prompts
+from courtroom.models.request import Reply, Request, Usage, Watch
+from courtroom.models.spec import OFFLINE
+
+FRAMES_OF_A_VIDEO = 30
+"""Frames that are sent of a video, at most."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What one model will have to do: calls and estimated tokens."""
+
+    model: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """About what a run will take."""
+
+    loads: tuple[Load, ...]
+    at_most: int
+    """Upper bound on the calls, re-asks apart."""
+    on_record: int
+    """How many of the calls have their answer on record already."""
+
+    @property
+    def calls(self) -> int:
+        """Calls over all models."""
+        return sum(load.calls for load in self.loads)
+
+
+@dataclass
+class MemoryLedger:
+    """Events in a list."""
+
+    events: list[Event] = field(default_factory=list)
+
+    def add(self, event: Event) -> bool:
+        """Keep an event."""
+        self.events.append(event)
+        return True
+
+    def called(self, path: str) -> Called | None:
+        """Nothing has happened before a rehearsal."""
+        return None
+
+    def retrieval(self, key: str) -> Retrieved | None:
+        """Everything is looked up."""
+        return None
+
+
+@dataclass
+class Counting:
+    """Answers by the offline model, whichever model is asked, and counts what that model would have read."""
+
+    on_record: Callable[[str], bool]
+    calls: Counter[str] = field(default_factory=Counter)
+    prompt: Counter[str] = field(default_factory=Counter)
+    completion: Counter[str] = field(default_factory=Counter)
+    found: int = 0
+
+    async def answer(
+        self, request: Request, permit: Callable[[], None], watch: Watch | None = None
+    ) -> tuple[Reply, bool]:
+        """See `ports.Asks`."""
+        model = request.spec.id
+        text = answer_offline(request.task, random.Random(request.key)).model_dump_json()
+        self.calls[model] += 1
+        self.found += self.on_record(request.key)
+        if model != OFFLINE:
+            self.prompt[model] += sum(_tokens(part) for message in request.messages for part in message.parts)
+            self.completion[model] += estimate_tokens(text)
+        return Reply(text=text, usage=Usage(), cost=0.0), True
+
+
+async def rehearse(
+    procedure: Procedure,
+    case: Case,
+    setup: Setup,
+    seed: int,
+    knowledge: Knows,
+    sight: Sees,
+    on_record: Callable[[str], bool] = lambda key: False,
+) -> Estimate:
+    """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk.
+
+    Args:
+        on_record: whether an answer is on record under a key.
+    """
+    setup, members = procedure.prepare(case, setup, seed)
+    counting = Counting(on_record)
+    court = Court(
+        case=case.blind(),
+        setup=setup,
+        seed=seed,
+        members=members,
+        prompts=Prompts(procedure.prompts, {"case": case.blind(), "setup": setup}, setup.prompts),
+        stage_kinds=frozenset(kind.name for kind in procedure.stages),
+        ledger=MemoryLedger(),
+        asker=counting,
+        knowledge=knowledge,
+        sight=sight,
+        gate=Gate(Control(), -1, paused=lambda why, control: None, resumed=lambda: None),
+    )
+    await procedure.deliberate(court)
+    loads = tuple(
+        Load(model, calls, counting.prompt[model], counting.completion[model])
+        for model, calls in counting.calls.items()
+    )
+    return Estimate(loads, procedure.at_most(case, setup), counting.found)
+
+
+def _tokens(part: str | Medium) -> int:
+    if isinstance(part, str):
+        return estimate_tokens(part)
+    return IMAGE_TOKENS * (FRAMES_OF_A_VIDEO if part.kind == "video" else 1)

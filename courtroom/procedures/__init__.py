@@ -1,0 +1,8 @@
+"""The published systems. Adding one means adding its folder and its line here."""
+
+from __future__ import annotations
+
+from courtroom.engine.procedure import Procedure
+from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
+
+PROCEDURES: dict[str, Procedure] = {procedure.name: procedure for procedure in (CYBERJURORS,)}

@@ -1,0 +1,158 @@
+"""Algorithm 1 of the paper (appendix B.1), read top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from courtroom.dispute import SIDES, Dispute, Side
+from courtroom.engine.court import Court
+from courtroom.engine.events import Tallied, Verdict
+from courtroom.engine.setup import Member
+from courtroom.knowledge.search import Rank, Search
+from courtroom.procedures.cyberjurors.examine import examine_all
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.cyberjurors.tasks import (
+    Examination,
+    Heard,
+    Judge,
+    JudgeAtOnce,
+    Opinion,
+    Summarise,
+    Summary,
+)
+
+Hearing = Court[Dispute, CyberJurorsSetup]
+
+
+async def deliberate(court: Hearing) -> Verdict:
+    """Hear a dispute: examination, rounds of discussion over the follow-graph, majority vote.
+
+    An examination does not depend on the round, so it is made once (lines 7 to 23 are the same in every round);
+    neither does what is retrieved (lines 25, 26).
+    """
+    setup, jury = court.setup, court.panel("juror")
+    views = await examine_all(court) if setup.examines else {}
+    memories = await recall(court)
+    summary: Summary | None = None
+    opinions: dict[str, Opinion] = {}
+
+    for number in range(1, (1 if setup.single else setup.rounds) + 1):
+        await court.stage(f"Round {number}", "round")
+        before = opinions
+        given = await court.all(
+            judge(court, juror, number, views, memories, heard(court, juror, before), summary) for juror in jury
+        )
+        opinions = {juror.id: opinion for juror, opinion in zip(jury, given, strict=True) if opinion}
+        tally = court.tally(SIDES, setup.consensus)
+        if not setup.single:
+            summary = await summarise(court, number, opinions, summary)
+        if tally.consensus:
+            break
+
+    await court.stage("Verdict", "verdict")
+    return majority(tally, summary, opinions, setup.tie)
+
+
+async def judge(
+    court: Hearing,
+    juror: Member,
+    number: int,
+    views: Mapping[str, Examination | None],
+    memories: Mapping[str, tuple[str, ...]],
+    others: tuple[Heard, ...],
+    summary: Summary | None,
+) -> Opinion | None:
+    """Stage IV for one juror (Eq. 6); its vote is on record as soon as it is cast."""
+    setup = court.setup
+    rules = setup.rules if setup.ruled else ()
+    view = views.get(juror.id)
+    if setup.examines and view is None:
+        court.vote(juror, None, ("It has no examination of the evidence to judge by.",))
+        return None
+    task = (
+        JudgeAtOnce(case=court.case, rules=rules)
+        if view is None
+        else Judge(
+            case=court.case,
+            rules=rules,
+            examination=view,
+            seat=court.panel("juror").index(juror) + 1,
+            persona=juror.persona,
+            memory=memories.get(juror.id, ()),
+            heard=others,
+            summary=summary,
+            round=number,
+        )
+    )
+    (opinion,) = await court.all([court.ask(juror, task)])
+    court.vote(juror, opinion.verdict if opinion else None, opinion.reasoning if opinion else ())
+    return opinion
+
+
+def heard(court: Hearing, juror: Member, opinions: Mapping[str, Opinion]) -> tuple[Heard, ...]:
+    """R_k,t: what the jurors whom this one follows said in the round before (Eq. 7)."""
+    jury = court.panel("juror")
+    seat = jury.index(juror)
+    followed = sorted(j for k, j in court.setup.graph.edges or () if k == seat)
+    return tuple(
+        Heard(name=jury[j].name, verdict=opinions[jury[j].id].verdict, reasoning=opinions[jury[j].id].reasoning)
+        for j in followed
+        if jury[j].id in opinions
+    )
+
+
+async def recall(court: Hearing) -> dict[str, tuple[str, ...]]:
+    """M_k: norms of the precedents closest to the dispute (Eq. 8), those closest to each persona (Eq. 9)."""
+    setup = court.setup
+    if not setup.recalls:
+        return {}
+    await court.stage("Precedents", "precedents")
+    precedents = await court.retrieve(
+        "precedents", Search(collection="precedents", text=dispute_text(court.case), k=setup.precedents)
+    )
+    norms = tuple(dict.fromkeys(norm for hit in precedents for norm in hit.record["norms"]))
+
+    async def memory(juror: Member) -> tuple[str, ...]:
+        if not norms or juror.persona is None:
+            return ()
+        query = Rank(text=juror.persona.text(), candidates=norms, k=setup.norms)
+        return tuple(str(hit.record["text"]) for hit in await court.retrieve(f"{juror.id}/norms", query))
+
+    jury = court.panel("juror")
+    memories = await court.all(memory(juror) for juror in jury)
+    return {juror.id: norms or () for juror, norms in zip(jury, memories, strict=True)}
+
+
+async def summarise(
+    court: Hearing, number: int, opinions: Mapping[str, Opinion], before: Summary | None
+) -> Summary | None:
+    """S_t+1 from all jurors' reasons (Eq. 7); the earlier one stays where the clerk has no answer."""
+    names = {juror.id: juror.name for juror in court.panel("juror")}
+    said = tuple(
+        Heard(name=names[i], verdict=opinion.verdict, reasoning=opinion.reasoning) for i, opinion in opinions.items()
+    )
+    task = Summarise(case=court.case, round=number, opinions=said, before=before)
+    (summary,) = await court.all([court.ask(court.member("clerk"), task)])
+    return summary or before
+
+
+def majority(tally: Tallied, summary: Summary | None, opinions: Mapping[str, Opinion], tie: Side) -> Verdict:
+    """The side with more votes in the last round (Eq. 10). A tie goes to the buyer there; `tie` is the setting."""
+    buyer, seller = tally.counts["buyer"], tally.counts["seller"]
+    outcome = tie if buyer == seller else "seller" if seller > buyer else "buyer"
+    reasons = [reason for opinion in opinions.values() if opinion.verdict == outcome for reason in opinion.reasoning]
+    return Verdict(
+        outcome=outcome,
+        counts=tally.counts,
+        abstained=tally.abstained,
+        summary=" ".join((summary.key_arguments, summary.prevailing_orientation)) if summary else " ".join(reasons[:3]),
+        note=f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else "",
+        details=summary.model_dump(mode="json") if summary else {},
+    )
+
+
+def dispute_text(case: Dispute) -> str:
+    """A dispute as text for similarity: product, description, claims of both sides."""
+    deal = case.transaction
+    claims = "\n".join(piece.text for piece in case.evidence)
+    return f"{case.category}\n{deal.product}\n{deal.description}\n{claims}"

@@ -1,0 +1,72 @@
+"""What CyberJurors declares of itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from courtroom.dispute import SIDES, Dispute
+from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKind
+from courtroom.procedures.cyberjurors import offline as _offline  # registers the offline model's methods
+from courtroom.procedures.cyberjurors.deliberate import deliberate
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, members
+from courtroom.procedures.cyberjurors.views import VIEWS
+
+__all__ = ["CYBERJURORS", "_offline"]
+
+
+def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
+    """Upper bound on the calls: examinations, then a verdict a juror and a summary in each round."""
+    jurors = 1 if setup.single else setup.jury_size
+    if not setup.examines:
+        return 1
+    looks = [min(setup.pieces, len(case.by_side(side))) for side in SIDES]
+    selects = [min(setup.pieces, max(0, len(case.by_side(side)) - 1)) for side in SIDES]
+    examinations = 1 if setup.examination == "shared" else jurors
+    verdicts = 1 if setup.single else setup.rounds * (jurors + 1)
+    return examinations * (2 + sum(looks) + sum(selects)) + verdicts
+
+
+CYBERJURORS = Procedure(
+    name="cyberjurors",
+    title="CyberJurors",
+    summary="A jury with personas judges an e-commerce dispute: each juror examines the evidence in four steps, then "
+    "they discuss in rounds over a follow-graph, guided by norms from earlier verdicts.",
+    paper="Sun et al. (2026), CyberJurors: A Multi-Agent Simulation Task for E-Commerce Disputes Verdict, arXiv:2605.28369",
+    hears="dispute",
+    setup=CyberJurorsSetup,
+    roles=(
+        Role("juror", "Juror", "Examines the evidence, hears those whom it follows, votes.", votes=True),
+        Role("examiner", "Examiner", "Examines the evidence once for all, where the examination is shared."),
+        Role("clerk", "Clerk", "Writes the collective summary after each round."),
+    ),
+    stages=(
+        StageKind("focus", "Focus", "Stage I: what each side wants, and what the dispute turns on."),
+        StageKind("clues", "Clues", "Stage II: evidence is selected and perceived, each side apart."),
+        StageKind("analysis", "Analysis", "Stage III: strengths, weaknesses and contradictions of both sides."),
+        StageKind("precedents", "Precedents", "Norms of similar earlier verdicts are handed out by persona."),
+        StageKind("round", "Round", "Stage IV: every juror votes, then the clerk sums up."),
+        StageKind("verdict", "Verdict", "The majority of the last round decides."),
+    ),
+    choices=(
+        Choice("buyer", "Buyer", tone=0, symbol="circle", mark="●"),
+        Choice("seller", "Seller", tone=1, symbol="square", mark="■"),
+    ),
+    prompts=Path(__file__).parent / "prompts",
+    members=members,
+    deliberate=deliberate,
+    at_most=at_most,
+    views=VIEWS,
+    presets=(
+        Preset("Paper", "17 jurors, three rounds, each juror examines the evidence for itself.", {}),
+        Preset(
+            "Economical",
+            "17 jurors share one examination: the same discussion at a fraction of the cost.",
+            {"examination": "shared"},
+        ),
+        Preset(
+            "Quick demo",
+            "7 jurors, a shared examination, two rounds.",
+            {"jury_size": 7, "examination": "shared", "rounds": 2, "grounding_rounds": 2},
+        ),
+    ),
+)
