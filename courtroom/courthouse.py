@@ -1,0 +1,183 @@
+"""Everything wired together: what the app and the shell open, and close again."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from courtroom.case import Case
+from courtroom.database import Database
+from courtroom.engine.answers import AnswerStore
+from courtroom.engine.asker import Asker
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.engine.rehearsal import Estimate, rehearse
+from courtroom.engine.runner import Runner
+from courtroom.engine.setup import Setup
+from courtroom.engine.setups import SetupStore
+from courtroom.engine.store import RunStore
+from courtroom.errors import CourtroomError
+from courtroom.knowledge.search import Knowledge
+from courtroom.library import Library
+from courtroom.media import MediaStore
+from courtroom.models.capabilities import Capabilities
+from courtroom.models.pool import ModelPool
+from courtroom.models.spec import OFFLINE
+from courtroom.procedures import PROCEDURES
+from courtroom.settings import Settings
+
+
+class Courthouse:
+    """One process's view of one store.
+
+    Args:
+        settings: where things are kept; from the environment by default.
+        streaming: whether answers stream into the page as they arrive.
+    """
+
+    def __init__(self, settings: Settings | None = None, *, streaming: bool = False) -> None:
+        self.settings = settings or Settings()
+        self.settings.home.mkdir(parents=True, exist_ok=True)
+        _log_to(self.settings)
+        self.database = Database(self.settings.database)
+        self.media = MediaStore(self.settings.media)
+        self.library = Library(self.database, self.media, self.settings)
+        self.store = RunStore(self.database)
+        self.answers = AnswerStore(self.database)
+        self.setups = SetupStore(self.database)
+        self.procedures: Mapping[str, Procedure] = PROCEDURES
+        self.keys: dict[str, str] = {}
+        """Keys typed for this session; never written anywhere."""
+        self._streaming = streaming
+        self._lock = threading.Lock()
+        self._runner: Runner | None = None
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """The knowledge base."""
+        return Knowledge(self.database, self.settings)
+
+    @cached_property
+    def capabilities(self) -> Capabilities:
+        """Which models can see."""
+        return Capabilities(self.database)
+
+    @cached_property
+    def pool(self) -> ModelPool:
+        """All models that can be asked."""
+        return ModelPool(self.media, self.capabilities, self.keys)
+
+    @property
+    def runner(self) -> Runner:
+        """The engine; its thread starts when it is first needed."""
+        with self._lock:
+            if self._runner is None:
+                self._runner = Runner(
+                    self.store,
+                    self.procedures,
+                    Asker(self.answers, self.pool),
+                    self.knowledge,
+                    self.capabilities,
+                    self._warm,
+                    self._streaming,
+                )
+            return self._runner
+
+    def new_run(self, procedure: str, case: Case, setup: Setup, seed: int) -> str:
+        """Put a run on record with its complete setup; it is not driven yet.
+
+        Raises:
+            CourtroomError: the procedure does not hear this kind of case.
+        """
+        chosen = self.procedures[procedure]
+        if case.kind != chosen.hears:
+            raise CourtroomError(f"{chosen.title} hears cases of kind “{chosen.hears}”; {case.id} is a {case.kind}.")
+        complete, _ = chosen.prepare(case, setup, seed)
+        return self.store.create(procedure, case, complete, seed)
+
+    def record(self, run: str) -> Record:
+        """A run as it stands on record."""
+        return self.runner.record(run)
+
+    def estimate(self, procedure: str, case: Case, setup: Setup, seed: int) -> Estimate:
+        """About what a run will take, by a rehearsal in memory."""
+        on_record = lambda key: self.answers.reply(key) is not None  # noqa: E731
+        work = rehearse(
+            self.procedures[procedure], case, setup, seed, self.knowledge, self.capabilities, on_record
+        )
+        return self.runner.do(work).result()
+
+    def close(self) -> None:
+        """Stop the engine and let go of the store. Runs under way can be taken up again."""
+        with self._lock:
+            if self._runner is not None:
+                self._runner.close()
+                self._runner = None
+        self.database.close()
+
+    async def _warm(self, record: Record) -> None:
+        specs = [member.spec for member in self._members(record)]
+        if any(spec.id != OFFLINE for spec in specs):
+            await self.pool.warm()
+        await self.knowledge.warm()
+
+    def _members(self, record: Record) -> Any:
+        procedure = self.procedures[record.run.procedure]
+        return procedure.prepare(record.case, record.setup, record.run.seed)[1]
+
+
+def set_value(values: dict[str, Any], path: str, text: str) -> None:
+    """Set one field of a setup, as in `rounds=2`, `model.temperature=0`, `jury.5.traits=["stubborn"]`.
+
+    Args:
+        values: the setup as plain data; changed in place.
+        path: names and, in lists, 1-based positions, with dots.
+        text: JSON, or else taken as a plain string.
+
+    Raises:
+        CourtroomError: the path leads nowhere.
+    """
+    try:
+        value: Any = json.loads(text)
+    except json.JSONDecodeError:
+        value = text
+    *way, last = path.split(".")
+    at: Any = values
+    for name in way:
+        at = _into(at, name, path)
+    if isinstance(at, list):
+        at[_position(at, last, path)] = value
+    elif isinstance(at, dict):
+        at[last] = value
+    else:
+        raise CourtroomError(f"“{path}” leads into something that has no parts.")
+
+
+def _into(at: Any, name: str, path: str) -> Any:
+    if isinstance(at, list):
+        return at[_position(at, name, path)]
+    if not isinstance(at, dict):
+        raise CourtroomError(f"“{path}” leads into something that has no parts.")
+    return at.setdefault(name, {})
+
+
+def _position(items: list[Any], name: str, path: str) -> int:
+    if not name.isdigit() or not 1 <= int(name) <= len(items):
+        raise CourtroomError(f"“{path}”: {name} must be a position from 1 to {len(items)}.")
+    return int(name) - 1
+
+
+def _log_to(settings: Settings) -> None:
+    log = logging.getLogger("courtroom")
+    target = str(settings.log.resolve())
+    if any(getattr(handler, "baseFilename", None) == target for handler in log.handlers):
+        return
+    handler = logging.FileHandler(settings.log, encoding="utf-8", delay=True)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
