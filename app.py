@@ -1,0 +1,19 @@
+"""The app: `streamlit run app.py`. What is on the pages is in `pages/`."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+st.set_page_config(page_title="Courtroom", page_icon=":material/gavel:", layout="wide")
+
+page = st.navigation(
+    [
+        st.Page("pages/cases.py", title="Cases", icon=":material/folder_open:", default=True),
+        st.Page("pages/setup.py", title="Setup", icon=":material/tune:"),
+        st.Page("pages/deliberation.py", title="Deliberation", icon=":material/gavel:"),
+        st.Page("pages/precedents.py", title="Precedents", icon=":material/auto_stories:"),
+        st.Page("pages/runs.py", title="Runs", icon=":material/history:"),
+    ],
+    position="top",
+)
+page.run()

@@ -1,0 +1,1 @@
+"""The engine: courts, stages, runs and their record."""

@@ -1,0 +1,32 @@
+"""The one courthouse of this server, and which run this browser looks at."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from courtroom.courthouse import Courthouse
+
+
+@st.cache_resource(show_spinner="Opening the courthouse ...")
+def courthouse() -> Courthouse:
+    """Opened once a server. Runs whose process had died are taken up again."""
+    house = Courthouse(streaming=True)
+    house.runner.take_up_interrupted()
+    return house
+
+
+def current_run() -> str | None:
+    """The run in the URL, or the one this session looked at last; both are kept the same.
+
+    Moving to another page drops the query parameters, so the session remembers, and the URL is set again.
+    """
+    run: str | None = st.query_params.get("run") or st.session_state.get("run")
+    if run:
+        look_at(run)
+    return run
+
+
+def look_at(run: str) -> None:
+    """Make this the current run."""
+    st.session_state["run"] = run
+    st.query_params["run"] = run

@@ -1,0 +1,39 @@
+"""Times, tokens and money in human units."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+
+def money(dollars: float | None) -> str:
+    """US dollars, or that the price isn't known."""
+    if dollars is None:
+        return "price unknown"
+    if dollars == 0:
+        return "free"
+    return f"${dollars:,.2f}" if dollars >= 0.01 else f"{dollars * 100:.2g} ¢"
+
+
+def count(number: float) -> str:
+    """1,234 or 1.2 M."""
+    for size, name in ((1e9, " bn"), (1e6, " M"), (1e4, " k")):
+        if number >= size:
+            return f"{number / (size if size != 1e4 else 1e3):.1f}{name}"
+    return f"{number:,.0f}"
+
+
+def duration(seconds: float) -> str:
+    """0.2 s, 45 s, 3 min 20 s, 2 h 5 min."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def moment(at: float) -> str:
+    """A point in time in the server's zone."""
+    return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M")
