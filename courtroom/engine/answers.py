@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from typing import Any
 
 from courtroom.case import Medium
 from courtroom.database import Database
@@ -39,9 +40,15 @@ class AnswerStore:
     def request(self, key: str) -> tuple[Message, ...]:
         """The messages that were sent for an answer on record; empty where there is none."""
         row = self._database.connection.execute("SELECT request FROM answers WHERE key = ?", (key,)).fetchone()
-        return unpack(json.loads(row["request"])["messages"], self._text) if row else ()
+        return unpack(json.loads(row["request"])["messages"], self.text) if row else ()
 
-    def _text(self, digest: str) -> str:
+    def entry(self, key: str) -> tuple[dict[str, Any], Reply] | None:
+        """What was sent, text parts by their digests, and what came back."""
+        row = self._database.connection.execute("SELECT request, reply FROM answers WHERE key = ?", (key,)).fetchone()
+        return (json.loads(row["request"]), Reply.model_validate_json(row["reply"])) if row else None
+
+    def text(self, digest: str) -> str:
+        """A text part by its digest."""
         row = self._database.connection.execute("SELECT text FROM parts WHERE hash = ?", (digest,)).fetchone()
         return str(row["text"])
 

@@ -1,0 +1,165 @@
+"""The same engine from a shell: `python -m courtroom`. Progress on stderr, the result on stdout."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from courtroom.case import Case
+from courtroom.case_checks import check
+from courtroom.case_files import explain, read_upload
+from courtroom.courthouse import Courthouse, set_value
+from courtroom.engine.control import Control
+from courtroom.engine.setup import Setup
+from courtroom.errors import CourtroomError
+from courtroom.shell import answered, follow, print_result, result
+
+app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
+app.add_typer(cases_app, name="cases")
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
+
+
+@cases_app.callback()
+def cases(context: typer.Context) -> None:
+    """All cases, a line each, the id first."""
+    if context.invoked_subcommand is None:
+        for case in Courthouse().library.cases():
+            print(f"{case.id}\t{case.kind}\t{case.language}\t{case.title}")
+
+
+@cases_app.command("check")
+def check_case(path: Path) -> None:
+    """Check a case file (.json, .jsonl, .zip) or a folder with a case.json; exit code 1 where there are errors."""
+    packages = read_upload(path.name, path)
+    wrong = False
+    for package in packages:
+        findings = check(package.case, package.files)
+        wrong = wrong or any(finding.severity == "error" for finding in findings)
+        for finding in findings:
+            print(f"{package.case.id}\t{finding.severity}\t{finding.field}\t{finding.message}")
+        if not findings:
+            print(f"{package.case.id}\tok")
+    raise typer.Exit(1 if wrong else 0)
+
+
+@app.command()
+def run(
+    case: Annotated[str, typer.Argument(help="A case's id, or a file.")],
+    procedure: Annotated[str, typer.Option(help="Which procedure hears it.")] = "cyberjurors",
+    model: Annotated[str | None, typer.Option(help="`offline`, or any LiteLLM model id.")] = None,
+    seed: Annotated[int, typer.Option(help="What all chance depends on.")] = 0,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE, e.g. rounds=2, model.timeout_s=5.")] = None,
+    until: Annotated[str | None, typer.Option(help="Pause after this stage.")] = None,
+    json_: Json = False,
+) -> None:
+    """Hear a case."""
+    house = Courthouse()
+    heard = _case(house, case)
+    if procedure not in house.procedures:
+        raise _wrong(f"There is no procedure “{procedure}”. Known: {', '.join(house.procedures)}.")
+    setup = _setup(house.procedures[procedure].setup, model, set_ or [])
+    _drive(house, house.new_run(procedure, heard, setup, seed), until, json_)
+
+
+@app.command()
+def resume(run: str, until: Annotated[str | None, typer.Option(help="Pause after this stage.")] = None, json_: Json = False) -> None:
+    """Go on with a run that is paused, failed or was interrupted."""
+    house = Courthouse()
+    house.store.run(run)
+    _drive(house, run, until, json_)
+
+
+@app.command()
+def show(run: str, json_: Json = False) -> None:
+    """How a run stands."""
+    house = Courthouse()
+    print_result(result(house.record(run)), json_)
+    house.close()
+
+
+@app.command()
+def runs() -> None:
+    """All runs, a line each, the id first, oldest first."""
+    for row in Courthouse().store.runs():
+        outcome = row.verdict.outcome if row.verdict else ""
+        print(f"{row.id}\t{row.status}\t{row.procedure}\t{row.case_id}\t{outcome}")
+
+
+@app.command()
+def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.html")]) -> None:
+    """Write a run as JSON, or as one HTML report that opens without the app."""
+    from courtroom import report
+
+    house = Courthouse()
+    record = house.record(run)
+    if to.suffix == ".json":
+        text = report.as_json(record, house.answers)
+    elif to.suffix == ".html":
+        text = report.as_html(record, house.procedures[record.run.procedure], house.answers, house.media)
+    else:
+        raise _wrong("--to needs a file name that ends in .json or .html.")
+    to.write_text(text, encoding="utf-8")
+    print(to)
+    house.close()
+
+
+def _case(house: Courthouse, name: str) -> Case:
+    path = Path(name)
+    if path.suffix in (".json", ".jsonl", ".zip") and path.exists():
+        (package, *more) = read_upload(path.name, path)
+        if more:
+            raise _wrong(f"{name} holds {1 + len(more)} cases; give a file with one.")
+        return house.library.add(package)
+    return house.library.case(name)
+
+
+def _setup(kind: type[Setup], model: str | None, changes: list[str]) -> Setup:
+    values: dict[str, Any] = kind().model_dump(mode="json")
+    if model:
+        values["model"]["id"] = model
+    for change in changes:
+        key, equals, text = change.partition("=")
+        if not equals:
+            raise _wrong(f"--set {change}: write KEY=VALUE.")
+        set_value(values, key.strip(), text)
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        raise _wrong(" ".join(explain(error))) from error
+
+
+def _drive(house: Courthouse, run: str, until: str | None, json_: bool) -> None:
+    before = answered(house.record(run))
+    try:
+        house.runner.go(run, Control(stage=until))
+        follow(house, run)
+    except KeyboardInterrupt:
+        house.runner.stop(run)
+    house.runner.close()
+    summary = result(house.record(run), before)
+    house.database.close()
+    print_result(summary, json_)
+    raise typer.Exit(1 if summary["status"] == "failed" else 0)
+
+
+def _wrong(sentence: str) -> typer.BadParameter:
+    return typer.BadParameter(sentence)
+
+
+def main() -> None:
+    """Run a command; an error that a user may see is one sentence on stderr."""
+    try:
+        app()
+    except CourtroomError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""A run as one HTML page with everything inside: text, charts, pictures, every prompt and answer."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from courtroom.case import Medium
+from courtroom.engine.answers import AnswerStore
+from courtroom.engine.blocks import Block, Cards, Graph, Table, Text
+from courtroom.engine.events import Called
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.errors import CourtroomError
+from courtroom.figures.flow import draw_flow
+from courtroom.figures.graph import draw_graph
+from courtroom.figures.votes import draw_votes
+from courtroom.media import Frame, MediaStore
+from courtroom.models.offline import NOTICE
+from courtroom.models.spec import OFFLINE
+
+FRAMES = 6
+"""Frames of a video that are put into the page, each as a picture of this many pixels at most."""
+SIDE = 480
+
+
+def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: MediaStore) -> str:
+    """The report. Whatever a case, a model or a user wrote is shown as text and nothing in it takes effect."""
+    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+    environment.filters.update(readable=readable, kind=lambda block: type(block).__name__, label=label)
+    parts: dict[str, str] = {}
+    choices = {choice.name: choice for choice in procedure.choices}
+    figures = {"votes": draw_votes(record, procedure.choices, "light")} if record.tallies else {}
+    if len(record.ballots) > 1:
+        figures["flow"] = draw_flow(record, procedure.choices, "light")
+    return environment.get_template("page.html.j2").render(
+        record=record,
+        procedure=procedure,
+        choices=choices,
+        verdict=record.run.verdict,
+        members=record.members,
+        figures={name: _figure(figure) for name, figure in figures.items()},
+        views=[(view, view.draw(record)) for view in procedure.views],
+        graph=lambda graph: _figure(draw_graph(graph, procedure.choices, "light")),
+        exchanges={call.path: list(_exchange(call, answers, parts)) for call in record.calls},
+        parts=parts,
+        pictures=list(_pictures(record, media)),
+        notice=NOTICE if any(member.spec.id == OFFLINE for member in record.members) else "",
+        script=Markup("<script>" + get_plotlyjs() + "</script>"),  # noqa: S704  the library's own file
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        blocks=(Text, Table, Graph, Cards),
+    )
+
+
+def readable(value: Any) -> Markup:
+    """An answer's value as nested lists with labels."""
+    if isinstance(value, dict):
+        rows = (Markup("<dt>{}</dt><dd>{}</dd>").format(label(k), readable(v)) for k, v in value.items() if v not in ("", [], {}))
+        return Markup("<dl>{}</dl>").format(Markup("").join(rows))
+    if isinstance(value, list):
+        return Markup("<ul>{}</ul>").format(Markup("").join(Markup("<li>{}</li>").format(readable(v)) for v in value))
+    return Markup("{}").format({True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value)
+
+
+def label(name: str) -> str:
+    """`buyer_core_claim` as `Buyer core claim`."""
+    return name.replace("_", " ").capitalize()
+
+
+def _figure(figure: Any) -> Markup:
+    return Markup(figure.to_html(full_html=False, include_plotlyjs=False, config={"displaylogo": False}))
+
+
+def _exchange(call: Called, answers: AnswerStore, parts: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """Question and answer of each key; the text of a part that many prompts share stands in the page once."""
+    for key in call.keys:
+        entry = answers.entry(key)
+        if entry is None:
+            continue
+        request, reply = entry
+        messages = []
+        for role, contents in request["messages"]:
+            shown = []
+            for part in contents:
+                if isinstance(part, str):
+                    parts.setdefault(part, answers.text(part))
+                    shown.append(("text", part))
+                else:
+                    shown.append(("medium", part["id"]))
+            messages.append((role, shown))
+        yield {"messages": messages, "reply": reply}
+
+
+def _pictures(record: Record, media: MediaStore) -> Iterator[tuple[Medium, list[tuple[str, str]], str]]:
+    """Each medium with its pictures as data URLs and captions, or why there is none."""
+    for medium in record.case.media():
+        if medium.sha256 is None:
+            yield medium, [], "The file was not there."
+            continue
+        try:
+            if medium.kind == "image":
+                yield medium, [(_url(media.image(medium.sha256, SIDE)), "")], ""
+            else:
+                frames: tuple[Frame, ...] = media.frames(medium.sha256, FRAMES)
+                yield medium, [(_url(frame.jpeg), f"{frame.timestamp_s:.1f} s") for frame in frames], ""
+        except CourtroomError as error:
+            yield medium, [], str(error)
+
+
+def _url(data: bytes) -> str:
+    kind = "png" if data.startswith(b"\x89PNG") else "jpeg"
+    return f"data:image/{kind};base64," + base64.b64encode(data).decode()

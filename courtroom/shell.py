@@ -1,0 +1,83 @@
+"""What the shell says: progress on stderr while a run goes on, and its result."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.record import Record
+
+LOOK_S = 0.1
+"""How often a run's progress is looked at."""
+
+
+def follow(house: Courthouse, run: str) -> None:
+    """Tell a run's progress on stderr until it is done, failed or paused."""
+    pulse: tuple[object, ...] = ()
+    told = 0
+    while True:
+        before, pulse = pulse, house.store.pulse(run)
+        if pulse != before:
+            record = house.record(run)
+            for stage in record.stages[told:]:
+                print(f"{stage.name} ...", file=sys.stderr)
+            told = len(record.stages)
+            if record.run.status != "running":
+                print(f"{record.run.status}. {record.run.reason}".strip(), file=sys.stderr)
+                return
+        time.sleep(LOOK_S)
+
+
+def answered(record: Record) -> frozenset[str]:
+    """Paths of the calls that have their answer."""
+    return frozenset(call.path for call in record.calls if call.value is not None)
+
+
+def result(record: Record, before: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """A run's result as plain data; what `--json` prints.
+
+    Args:
+        before: calls that had their answer when this command began: for it, they were served from the record.
+    """
+    new = [call for call in record.calls if call.path not in before]
+    asked = sum(call.asked for call in new)
+    prompt, completion = record.tokens
+    run = record.run
+    return {
+        "run": run.id,
+        "procedure": run.procedure,
+        "case": run.case_id,
+        "status": "paused" if run.status == "running" else run.status,
+        "reason": run.reason,
+        "verdict": run.verdict.outcome if run.verdict else None,
+        "summary": run.verdict.summary if run.verdict else "",
+        "note": run.verdict.note if run.verdict else "",
+        "rounds": len(record.tallies),
+        "votes": [
+            {"round": number, **tally.counts, "abstained": tally.abstained}
+            for number, tally in enumerate(record.tallies.values(), start=1)
+        ],
+        "asked": asked,
+        "recorded": sum(len(call.keys) for call in record.calls) - sum(min(c.asked, len(c.keys)) for c in new),
+        "failed": record.failed,
+        "tokens": {"prompt": prompt, "completion": completion},
+        "cost": record.cost,
+        "wall_s": round(run.wall_s, 3),
+        "seed": run.seed,
+        "members": len(record.members),
+        "stages": [stage.name for stage in record.stages],
+    }
+
+
+def print_result(summary: dict[str, Any], as_json: bool) -> None:
+    """One JSON object, or a few lines to read."""
+    if as_json:
+        print(json.dumps(summary, ensure_ascii=False))
+        return
+    for name, value in summary.items():
+        if isinstance(value, dict):
+            value = ", ".join(f"{key} {item}" for key, item in value.items() if item not in ("", {}, []))
+        print(f"{name:>10}  {value}")
