@@ -30,6 +30,7 @@ class Gate:
         self._paused, self._resumed = paused, resumed
         self._changed = asyncio.Event()
         self._since: float | None = None
+        self._why = ""
         self.waited_s = 0.0
         self._target_begun = False
         self._target_done = False
@@ -45,6 +46,15 @@ class Gate:
                 self._say_paused("Paused. Answers under way still arrive and are kept.")
             else:
                 self._go_on()
+
+    @property
+    def waits(self) -> bool:
+        """Whether the run has come to wait."""
+        return self._since is not None
+
+    def tell(self) -> None:
+        """Say again why the run waits."""
+        self._paused(self._why, self.control)
 
     async def enter(self, stage: StageBegan) -> None:
         """Wait until the stage may begin."""
@@ -87,8 +97,8 @@ class Gate:
 
     def _say_paused(self, why: str) -> None:
         if self._since is None:
-            self._since = time.perf_counter()
-            self._paused(why, self.control)
+            self._since, self._why = time.perf_counter(), why
+            self.tell()
 
     def _go_on(self) -> None:
         if self._since is not None:

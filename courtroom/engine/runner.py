@@ -151,7 +151,8 @@ class Runner:
             return
         row = self._store.run(run)
         if row.owner not in (None, self.owner) and _alive(row.owner, row.heartbeat):
-            return  # its driver looks for the new control by itself
+            self._store.set_status(run, "running")
+            return  # its driver looks for the new control by itself, and says where it comes to wait
         if not self._store.claim(run, self.owner, row.owner):
             raise RunBusy("Another server has just taken up this run. Look again in a moment.")
         if row.status == "failed":
@@ -189,6 +190,8 @@ class Runner:
             await asyncio.sleep(BEAT_S)
             control = self._store.control(run)
             drive.court.gate.set(control)
+            if drive.court.gate.waits and self._store.run(run).status == "running":
+                drive.court.gate.tell()
             if control.stopped or not self._store.beat(run, self.owner):
                 self._driving[run].cancel()
 

@@ -1,0 +1,1 @@
+"""Who answers: tasks, prompts, models."""

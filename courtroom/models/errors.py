@@ -1,0 +1,23 @@
+"""What can go wrong when a model is asked.
+
+CourtroomError
+└── ModelError       no answer could be had
+    ├── ModelRefused asking again can't help: a bad key, an unknown model, a request that the provider refuses
+    └── CannotSee    the model refuses pictures; asking without them can help
+"""
+
+from __future__ import annotations
+
+from courtroom.errors import CourtroomError
+
+
+class ModelError(CourtroomError):
+    """No answer could be had from a model."""
+
+
+class ModelRefused(ModelError):
+    """The provider refuses, and would again."""
+
+
+class CannotSee(ModelError):
+    """The model refuses pictures."""

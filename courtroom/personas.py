@@ -1,0 +1,5 @@
+from courtroom.case import Strict
+
+
+class Persona(Strict):
+    name: str

@@ -1,0 +1,254 @@
+"""The engine, driven by a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from courtroom.engine.control import Control
+from courtroom.engine.events import Called
+from courtroom.engine.setup import Budget
+from courtroom.knowledge.search import Hit
+from courtroom.models.errors import ModelError
+from courtroom.models.request import Request
+from tests.toy import Bench, Scripted, ToySetup, side_by_member
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path, Scripted(side_by_member))
+    yield bench
+    bench.close()
+
+
+def test_a_run_ends_with_a_verdict_and_every_answer_on_record(bench: Bench) -> None:
+    record = bench.hear()
+    assert record.run.status == "done"
+    assert record.run.verdict is not None
+    assert record.run.verdict.outcome == "buyer"
+    assert [stage.path for stage in record.stages] == ["round-1", "round-2", "verdict"]
+    assert [call.path for call in record.calls_of("juror-02")] == ["round-1/juror-02/vote", "round-2/juror-02/vote"]
+    assert all(bench.answers.reply(key) for call in record.calls for key in call.keys)
+    assert (record.asked, record.recorded, record.failed) == (6, 0, 0)
+    assert record.tokens == (60, 6)
+    assert record.cost == pytest.approx(0.06)
+
+
+def test_the_same_run_again_asks_nothing(bench: Bench) -> None:
+    first = bench.hear()
+    asked = len(bench.model.history)
+    second = bench.hear()
+    assert len(bench.model.history) == asked
+    assert (second.asked, second.recorded) == (0, 6)
+    assert second.run.verdict == first.run.verdict
+    assert second.cost == 0
+
+
+def test_another_seed_asks_anew(bench: Bench) -> None:
+    bench.hear(seed=1)
+    assert bench.hear(seed=2).asked == 6
+
+
+def test_stepping_comes_to_the_same_as_running_to_the_end(bench: Bench, tmp_path: Path) -> None:
+    run = bench.start()
+    seen = []
+    for _ in range(3):
+        bench.runner.step(run)
+        bench.runner.wait(run, 10)
+        seen.append((bench.store.run(run).status, len(bench.runner.record(run).stages)))
+    assert seen == [("paused", 1), ("paused", 2), ("done", 3)]
+    (tmp_path / "whole").mkdir()
+    whole = Bench(tmp_path / "whole", Scripted(side_by_member))
+    unbroken = whole.hear()
+    stepped = bench.runner.record(run)
+    assert [event for _, event in stepped.events if not isinstance(event, Called)] == [
+        event for _, event in unbroken.events if not isinstance(event, Called)
+    ]
+    assert [call.keys for call in stepped.calls] == [call.keys for call in unbroken.calls]
+    whole.close()
+
+
+def test_a_run_to_a_stage_pauses_after_it_and_goes_on_from_there(bench: Bench) -> None:
+    record = bench.hear(control=Control(stage="round 1"))
+    assert record.run.status == "paused"
+    assert [stage.name for stage in record.stages] == ["Round 1"]
+    assert "Round 2" in record.run.reason
+    bench.runner.go(record.run.id)
+    bench.runner.wait(record.run.id, 10)
+    assert bench.store.run(record.run.id).status == "done"
+    assert len(bench.model.history) == 6
+
+
+def test_another_process_resumes_without_asking_again(bench: Bench, tmp_path: Path) -> None:
+    record = bench.hear(control=Control(stage="round-1"))
+    bench.runner.stop(record.run.id)
+    bench.runner.close()
+    bench.runner = bench.new_runner()
+    bench.runner.go(record.run.id)
+    bench.runner.wait(record.run.id, 10)
+    assert bench.store.run(record.run.id).status == "done"
+    assert len(bench.model.history) == 6
+
+
+def test_a_paused_run_asks_nothing_and_keeps_what_still_arrives(bench: Bench) -> None:
+    bench.model.hold = asyncio.Event()
+    run = bench.start()
+    bench.runner.go(run)
+    assert bench.model.asked.wait(10)
+    bench.runner.pause(run)
+    assert bench.store.run(run).status == "paused"
+    bench.let_go(run)
+    record = bench.runner.record(run)
+    assert record.run.status == "paused"
+    assert len(record.calls) == len(bench.model.history) < 6
+    bench.runner.go(run)
+    bench.runner.wait(run, 10)
+    assert bench.store.run(run).status == "done"
+    assert len(bench.model.history) == 6
+
+
+def test_a_stopped_run_still_keeps_the_answers_that_were_under_way(bench: Bench) -> None:
+    bench.model.hold = asyncio.Event()
+    run = bench.start()
+    bench.runner.go(run)
+    assert bench.model.asked.wait(10)
+    bench.runner.stop(run)
+    assert not bench.runner.drives(run)
+    assert bench.store.run(run).status == "paused"
+    bench.let_go(run)
+    asked = len(bench.model.history)
+    bench.runner.go(run)
+    bench.runner.wait(run, 10)
+    assert bench.store.run(run).status == "done"
+    assert asked > 0
+    assert len(bench.model.history) == 6
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "tallies"),
+    [("round", "after the round", 1), ("change", "juror-01 changed from seller to buyer", 1), ("consensus", "consensus", 2)],
+)
+def test_a_run_breaks_where_it_is_told_to(bench: Bench, kind: str, reason: str, tallies: int) -> None:
+    setup = ToySetup(consensus=0.9)
+    record = bench.hear(setup, control=Control(breaks=(kind,)))  # type: ignore[arg-type]
+    assert record.run.status == "paused"
+    assert reason in record.run.reason
+    assert len(record.tallies) >= tallies
+    bench.runner.go(record.run.id, Control())
+    bench.runner.wait(record.run.id, 10)
+    assert bench.store.run(record.run.id).status == "done"
+
+
+def test_a_budget_stops_the_run_at_once_and_can_be_raised(bench: Bench) -> None:
+    record = bench.hear(ToySetup(budget=Budget(calls=4)))
+    assert record.run.status == "paused"
+    assert "budget of 4 calls" in record.run.reason
+    assert len(bench.model.history) == 4
+    bench.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": Budget()}))
+    bench.runner.go(record.run.id)
+    bench.runner.wait(record.run.id, 10)
+    assert bench.store.run(record.run.id).status == "done"
+    assert len(bench.model.history) == 6
+
+
+def test_a_member_whose_model_fails_abstains_and_the_rest_go_on(bench: Bench) -> None:
+    def failing(request: Request) -> str | Exception:
+        return ModelError("The server is down.") if request.tag.endswith("juror-03") else side_by_member(request)
+
+    bench.model.reply = failing
+    record = bench.hear()
+    assert record.run.status == "done"
+    assert record.tallies["round-1"].abstained == 1
+    assert record.failed == 2
+    call = record.call("round-1/juror-03/vote")
+    assert call is not None
+    assert call.error == "The server is down."
+
+
+def test_a_lost_quorum_fails_with_a_sentence_and_going_on_asks_only_who_failed(bench: Bench) -> None:
+    broken = True
+
+    def failing(request: Request) -> str | Exception:
+        if broken and not request.tag.endswith("juror-03"):
+            return ModelError("The server is down.")
+        return side_by_member(request)
+
+    bench.model.reply = failing
+    record = bench.hear()
+    assert record.run.status == "failed"
+    assert "1 of 3 members could vote in Round 1" in record.run.reason
+    broken = False
+    bench.runner.go(record.run.id)
+    bench.runner.wait(record.run.id, 10)
+    assert bench.store.run(record.run.id).status == "done"
+    asked = [request.tag for request in bench.model.history]
+    assert asked.count("0/juror-03") == 2
+    assert asked.count("0/juror-01") == 3
+
+
+def test_an_answer_that_does_not_fit_is_asked_again_with_what_is_wrong(bench: Bench) -> None:
+    def clumsy(request: Request) -> str:
+        return '{"side": "nobody"}' if len(request.messages) == 2 else side_by_member(request)
+
+    bench.model.reply = clumsy
+    record = bench.hear(ToySetup(rounds=1))
+    assert record.run.status == "done"
+    assert all(len(call.keys) == 2 for call in record.calls)
+    again = next(request for request in bench.model.history if len(request.messages) == 4)
+    assert "side" in str(again.messages[-1].parts[0])
+    assert bench.hear(ToySetup(rounds=1)).asked == 0
+
+
+def test_a_member_that_never_fits_abstains_after_two_re_asks(bench: Bench) -> None:
+    bench.model.reply = lambda request: "I would rather not say."
+    record = bench.hear(ToySetup(rounds=1))
+    assert record.run.status == "failed"
+    assert {len(call.keys) for call in record.calls} == {3}
+
+
+def test_a_fork_sees_what_its_parent_looked_up_although_the_base_has_grown(bench: Bench) -> None:
+    parent = bench.hear(ToySetup(look=True))
+    bench.shelf.hits = (Hit(id="two", similarity=1.0, record={}),)
+    fork = bench.start(ToySetup(look=True), parent=parent.run.id)
+    bench.runner.go(fork)
+    bench.runner.wait(fork, 10)
+    record = bench.runner.record(fork)
+    assert record.asked == 0
+    assert [hit.id for hit in record.retrievals[0].hits] == ["one"]
+    fresh = bench.hear(ToySetup(look=True))
+    assert [hit.id for hit in fresh.retrievals[0].hits] == ["two"]
+
+
+def test_two_runs_at_once_ask_a_shared_question_once(bench: Bench) -> None:
+    runs = [bench.start() for _ in range(4)]
+    for run in runs:
+        bench.runner.go(run)
+    for run in runs:
+        bench.runner.wait(run, 10)
+    assert len(bench.model.history) == 6
+    assert {bench.store.run(run).status for run in runs} == {"done"}
+
+
+def test_a_run_has_one_driver_also_with_two_servers_on_one_store(bench: Bench) -> None:
+    run = bench.start()
+    bench.runner.go(run, Control(stage="round 1"))
+    bench.runner.wait(run, 10)
+    other = bench.new_runner()
+    other.go(run)
+    assert not other.drives(run)
+    bench.runner.wait(run, 10)
+    other.wait(run, 10)
+    other.close()
+    assert bench.store.run(run).status == "done"
+    assert len(bench.model.history) == 6
+
+
+def test_a_program_error_fails_the_run_with_a_plain_sentence(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    bench.model.reply = lambda request: ZeroDivisionError("boom")
+    record = bench.hear()
+    assert record.run.status == "failed"
+    assert "boom" not in record.run.reason
+    assert "log" in record.run.reason

@@ -1,0 +1,215 @@
+"""A small procedure and a scripted model, to try the engine with nothing else around it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from courtroom.case import Case
+from courtroom.database import Database
+from courtroom.dispute import Dispute, Transaction
+from courtroom.engine.answers import AnswerStore
+from courtroom.engine.asker import Asker
+from courtroom.engine.control import Control
+from courtroom.engine.court import Court
+from courtroom.engine.events import Verdict
+from courtroom.engine.procedure import Choice, Procedure, Role, StageKind
+from courtroom.engine.record import Record
+from courtroom.engine.runner import Runner
+from courtroom.engine.setup import Member, Setup
+from courtroom.engine.store import RunStore
+from courtroom.knowledge.search import Hit, Rank, Search
+from courtroom.models.request import Reply, Request, Usage, Watch
+from courtroom.models.spec import ModelSpec
+from courtroom.models.task import Task
+
+CASE = Dispute(
+    id="toy",
+    title="A kettle that does not boil",
+    category="Other",
+    transaction=Transaction(product="Kettle", price=20),
+)
+
+
+class Vote(BaseModel):
+    side: Literal["buyer", "seller"]
+    reason: str = ""
+
+
+class CastVote(Task[Vote]):
+    name = "vote"
+    title = "Vote"
+    seen: tuple[str, ...] = ()
+    round: int = 1
+
+
+class ToySetup(Setup):
+    size: int = 3
+    rounds: int = Field(default=2, ge=1)
+    consensus: float = 1.0
+    look: bool = False
+
+
+def members(setup: ToySetup) -> tuple[Member, ...]:
+    return tuple(
+        Member(id=f"juror-{n:02d}", role="juror", name=f"Juror {n}", spec=setup.spec(f"juror-{n:02d}", "juror"))
+        for n in range(1, setup.size + 1)
+    )
+
+
+async def deliberate(court: Court[Case, ToySetup]) -> Verdict:
+    votes: list[Vote | None] = []
+    seen: tuple[str, ...] = ()
+    for number in range(1, court.setup.rounds + 1):
+        await court.stage(f"Round {number}", "round")
+        if court.setup.look:
+            hits = await court.retrieve("look", Search(collection="precedents", text="kettle", k=1))
+            seen = (*seen, *(hit.id for hit in hits))
+        jury = court.panel("juror")
+        votes = await court.all(court.ask(juror, CastVote(seen=seen, round=number)) for juror in jury)
+        for juror, vote in zip(jury, votes, strict=True):
+            court.vote(juror, vote.side if vote else None, [vote.reason] if vote else [])
+        tally = court.tally(("buyer", "seller"), court.setup.consensus)
+        seen = tuple(vote.side if vote else "-" for vote in votes)
+        if tally.consensus:
+            break
+    await court.stage("Verdict", "verdict")
+    return Verdict(outcome=max(tally.counts, key=tally.counts.__getitem__), counts=tally.counts)
+
+
+def toy(folder: Path) -> Procedure:
+    """The procedure, with its prompts written into a folder."""
+    (folder / "_system.md.j2").write_text("You sit in a jury.")
+    (folder / "_case.md.j2").write_text("{{ case.title | quote }}")
+    (folder / "vote.md.j2").write_text("{% block shared %}Vote.{% endblock %}{% block own %}{{ round }} {{ seen }}{% endblock %}")
+    return Procedure(
+        name="toy",
+        title="Toy",
+        summary="",
+        paper="",
+        hears="dispute",
+        setup=ToySetup,
+        roles=(Role("juror", "Juror", "", votes=True),),
+        stages=(StageKind("round", "Round", ""), StageKind("verdict", "Verdict", "")),
+        choices=(Choice("buyer", "Buyer", 0, "circle", "●"), Choice("seller", "Seller", 1, "square", "■")),
+        prompts=folder,
+        members=members,
+        deliberate=deliberate,
+        at_most=lambda case, setup: setup.size * setup.rounds,
+    )
+
+
+Answering = Callable[[Request], str | Exception]
+
+
+@dataclass
+class Scripted:
+    """Answers as told, and keeps what it was asked. `hold` keeps answers back until they are let go."""
+
+    reply: Answering = lambda request: '{"side": "buyer", "reason": "It is cold."}'
+    history: list[Request] = field(default_factory=list)
+    hold: asyncio.Event | None = None
+    tokens: int = 10
+    asked: threading.Event = field(default_factory=threading.Event)
+
+    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        self.history.append(request)
+        self.asked.set()
+        if self.hold is not None:
+            await self.hold.wait()
+        answer = self.reply(request)
+        if isinstance(answer, Exception):
+            raise answer
+        return Reply(text=answer, usage=Usage(prompt=self.tokens, completion=1), cost=0.01)
+
+
+@dataclass
+class Shelf:
+    """A knowledge base that can grow."""
+
+    hits: tuple[Hit, ...] = (Hit(id="one", similarity=1.0, record={}),)
+    asked: int = 0
+
+    async def answer(self, query: Search | Rank) -> tuple[Hit, ...]:
+        self.asked += 1
+        return self.hits
+
+
+class Sight:
+    """Nobody sees."""
+
+    async def sees(self, spec: ModelSpec) -> bool:
+        return False
+
+    def remember(self, model: str, name: str, value: bool) -> None:
+        raise AssertionError("nothing is found out here")
+
+
+@dataclass
+class Bench:
+    """A store with a runner on it, as a process would have."""
+
+    folder: Path
+    model: Scripted = field(default_factory=Scripted)
+    shelf: Shelf = field(default_factory=Shelf)
+    procedures: Mapping[str, Procedure] | None = None
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(exist_ok=True)
+        self.database = Database(self.folder / "store.sqlite")
+        self.store = RunStore(self.database)
+        self.answers = AnswerStore(self.database)
+        self.procedures = self.procedures or {"toy": toy(self.folder)}
+        self.runner = self.new_runner()
+
+    def new_runner(self) -> Runner:
+        async def warm(record: Record) -> None:
+            return None
+
+        assert self.procedures is not None
+        self.asker = Asker(self.answers, self.model)
+        return Runner(self.store, self.procedures, self.asker, self.shelf, Sight(), warm)
+
+    def start(self, setup: ToySetup | None = None, *, seed: int = 0, parent: str | None = None) -> str:
+        spec = ModelSpec(id="scripted")
+        setup = (setup or ToySetup()).model_copy(update={"model": spec})
+        return self.store.create("toy", CASE, setup, seed, parent=parent)
+
+    def hear(self, setup: ToySetup | None = None, *, seed: int = 0, control: Control | None = None) -> Record:
+        """Drive a new run until it settles."""
+        run = self.start(setup, seed=seed)
+        self.runner.go(run, control)
+        self.runner.wait(run, 10)
+        return self.runner.record(run)
+
+    def let_go(self, run: str) -> None:
+        """Let answers through, and wait until all that were under way have been dealt with."""
+
+        async def go() -> None:
+            assert self.model.hold is not None
+            self.model.hold.set()
+            await self.asker.finish()
+            while self.runner.live(run).calls:
+                await asyncio.sleep(0)
+
+        self.runner.do(go()).result(10)
+        self.model.hold = None
+
+    def close(self) -> None:
+        self.runner.close()
+        self.database.close()
+
+
+def side_by_member(request: Request) -> str:
+    """Juror 1 starts alone with the seller and joins the others in round 2."""
+    task = request.task
+    assert isinstance(task, CastVote)
+    seller = request.tag.endswith("juror-01") and task.round == 1
+    return json.dumps({"side": "seller" if seller else "buyer", "reason": f"round {task.round}"})
