@@ -6,9 +6,23 @@ from typing import Any
 
 from courtroom.case import Case
 from courtroom.dispute import Dispute
+from courtroom.errors import CourtroomError
+from courtroom.precedent import PrecedentBatch
 
-CASE_KINDS: dict[str, type[Case]] = {"dispute": Dispute}
+CASE_KINDS: dict[str, type[Case]] = {"dispute": Dispute, "precedents": PrecedentBatch}
 
 
 def parse_case(data: Any) -> Case:
-    return CASE_KINDS[data["kind"]].model_validate(data)
+    """A case from plain data.
+
+    Raises:
+        CourtroomError: it is no object, or of no kind that is known.
+        ValidationError: a field is missing or wrong.
+    """
+    if not isinstance(data, dict):
+        raise CourtroomError("A case must be a JSON object with fields such as `kind`, `id` and `title`.")
+    kind = data.get("kind")
+    if kind not in CASE_KINDS:
+        known = ", ".join(f"“{name}”" for name in CASE_KINDS)
+        raise CourtroomError(f"The field `kind` must say what kind of case this is: {known}.")
+    return CASE_KINDS[kind].model_validate(data)
