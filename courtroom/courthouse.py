@@ -45,7 +45,7 @@ class Courthouse:
         _log_to(self.settings)
         self.database = Database(self.settings.database)
         self.media = MediaStore(self.settings.media)
-        self.library = Library(self.database, self.media, self.settings)
+        self.library = Library(self.database, self.media)
         self.store = RunStore(self.database)
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)

@@ -1,0 +1,168 @@
+"""The cases that can be heard: bundled samples and the user's own."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from courtroom.case import Case, Medium, Strict
+from courtroom.case_checks import check
+from courtroom.case_files import Package, read_folder
+from courtroom.case_kinds import parse_case
+from courtroom.database import Database
+from courtroom.dispute import Dispute
+from courtroom.errors import CaseError
+from courtroom.media import MediaStore
+from courtroom.settings import DATA
+
+SAMPLES = DATA / "cases"
+C = TypeVar("C", bound=Case)
+
+
+class CaseSummary(Strict):
+    """A case as listed."""
+
+    id: str
+    title: str
+    kind: str
+    category: str
+    language: str
+    fictional: bool
+    bundled: bool
+    evidence: int
+    images: int
+    videos: int
+    price: str
+    votes: tuple[int, int] | None
+    """The real jury's votes for buyer and seller, where known."""
+    picture: Medium | None
+    """The first picture, for a card."""
+
+
+class Library:
+    """Bundled samples from the project's data, the user's own from SQLite; media of both in one store."""
+
+    def __init__(self, database: Database, media: MediaStore) -> None:
+        self._database, self._media = database, media
+
+    def cases(self) -> list[CaseSummary]:
+        """All cases, the user's own first."""
+        own = [_summary(case, bundled=False) for case in self._own()]
+        return own + [_summary(case, bundled=True) for case in self._samples.values()]
+
+    def case(self, name: str) -> Case:
+        """One case, its media in the store.
+
+        Raises:
+            CaseError: there is none of this id.
+        """
+        if name in self._samples:
+            return self._samples[name]
+        row = self._database.connection.execute("SELECT body FROM cases WHERE id = ?", (name,)).fetchone()
+        if row is None:
+            raise CaseError(f"There is no case “{name}”. See all with `python -m courtroom cases`, or give a file.")
+        return _parsed(row["body"])
+
+    def add(self, package: Package) -> Case:
+        """Take in a case with its media. An id that is taken gets a number.
+
+        Raises:
+            CaseError: the checks found errors; the sentences say which.
+        """
+        errors = [f"{f.field}: {f.message}" for f in check(package.case, package.files) if f.severity == "error"]
+        if errors:
+            raise CaseError(f"{package.case.title} was not taken in. " + " ".join(errors))
+        case = take_media(package.case, package.files, self._media)
+        same = self._row(case.id)
+        if same is not None and _parsed(same).content_hash() == case.content_hash():
+            return case
+        case = case.model_copy(update={"id": self._free(case.id)})
+        self._put(case)
+        return case
+
+    def replace(self, case: Case) -> None:
+        """Put an edited case in place of the one with its id."""
+        self._put(case)
+
+    def delete(self, name: str) -> Case:
+        """Forget one of the user's cases and return it; `replace` brings it back."""
+        case = self.case(name)
+        if name in self._samples:
+            raise CaseError("Samples can't be deleted.")
+        self._database.connection.execute("DELETE FROM cases WHERE id = ?", (name,))
+        return case
+
+    def is_sample(self, name: str) -> bool:
+        """Whether a case is bundled."""
+        return name in self._samples
+
+    @cached_property
+    def _samples(self) -> Mapping[str, Case]:
+        """Read once a process; they are part of the program."""
+        packages = (read_folder(path.parent) for path in sorted(SAMPLES.glob("*/case.json")))
+        return {p.case.id: take_media(p.case, p.files, self._media) for p in packages}
+
+    def _own(self) -> Iterator[Case]:
+        rows = self._database.connection.execute("SELECT body FROM cases ORDER BY added DESC")
+        return (_parsed(row["body"]) for row in rows)
+
+    def _row(self, name: str) -> str | None:
+        row = self._database.connection.execute("SELECT body FROM cases WHERE id = ?", (name,)).fetchone()
+        return row["body"] if row else None
+
+    def _free(self, name: str) -> str:
+        number, free = 1, name
+        while free in self._samples or self._row(free) is not None:
+            number += 1
+            free = f"{name[:70]}-{number}"
+        return free
+
+    def _put(self, case: Case) -> None:
+        self._database.connection.execute(
+            "INSERT INTO cases VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body",
+            (case.id, case.model_dump_json(), time.time()),
+        )
+
+
+def take_media(case: C, files: Mapping[str, bytes], store: MediaStore) -> C:
+    """The case with each medium in the store and its content hash filled in."""
+    hashes = {name: store.take(data, Path(name).name) for name, data in files.items()}
+    if not isinstance(case, Dispute):
+        return case
+    evidence = tuple(
+        piece.model_copy(
+            update={
+                "media": tuple(m.model_copy(update={"sha256": hashes.get(m.file, m.sha256)}) for m in piece.media)
+            }
+        )
+        for piece in case.evidence
+    )
+    return case.model_copy(update={"evidence": evidence})
+
+
+def _parsed(body: str) -> Case:
+    return parse_case(json.loads(body))
+
+
+def _summary(case: Case, *, bundled: bool) -> CaseSummary:
+    media = list(case.media())
+    dispute = case if isinstance(case, Dispute) else None
+    return CaseSummary(
+        id=case.id,
+        title=case.title,
+        kind=case.kind,
+        category=dispute.category if dispute else "",
+        language=case.language,
+        fictional=case.fictional,
+        bundled=bundled,
+        evidence=len(dispute.evidence) if dispute else 0,
+        images=sum(medium.kind == "image" for medium in media),
+        videos=sum(medium.kind == "video" for medium in media),
+        price=f"{dispute.transaction.price:,.2f} {dispute.transaction.currency}" if dispute else "",
+        votes=(dispute.jury.buyer, dispute.jury.seller) if dispute and dispute.jury else None,
+        picture=next((medium for medium in media if medium.kind == "image"), None),
+    )

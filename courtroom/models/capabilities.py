@@ -1,0 +1,47 @@
+"""What models can do, as their cards say or as was found out."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from courtroom.database import Database
+from courtroom.models.card import card
+from courtroom.models.spec import OFFLINE, ModelSpec
+
+
+class Capabilities:
+    """Remembers on disk what was found out about a model."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: dict[tuple[str, str], bool] = {}
+
+    async def sees(self, spec: ModelSpec) -> bool:
+        """Whether pictures may be sent: as set, as found out, as the model's card says, else they are tried once."""
+        if spec.id == OFFLINE:
+            return False
+        if spec.vision != "auto":
+            return spec.vision == "yes"
+        found = self.recall(spec.id, "vision")
+        if found is None:
+            entry: dict[str, Any] | None = await asyncio.to_thread(card, spec.id)
+            found = True if entry is None else bool(entry.get("supports_vision"))
+            self._known[spec.id, "vision"] = found
+        return found
+
+    def remember(self, model: str, name: str, value: bool) -> None:
+        """Keep what was found out."""
+        self._known[model, name] = value
+        self._database.connection.execute("INSERT OR REPLACE INTO capabilities VALUES (?, ?, ?)", (model, name, value))
+
+    def recall(self, model: str, name: str) -> bool | None:
+        """What is known; None where nothing is."""
+        if (model, name) not in self._known:
+            row = self._database.connection.execute(
+                "SELECT value FROM capabilities WHERE model = ? AND name = ?", (model, name)
+            ).fetchone()
+            if row is None:
+                return None
+            self._known[model, name] = bool(row["value"])
+        return self._known[model, name]
