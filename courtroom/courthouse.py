@@ -50,8 +50,6 @@ class Courthouse:
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
         self.procedures: Mapping[str, Procedure] = PROCEDURES
-        self.keys: dict[str, str] = {}
-        """Keys typed for this session; never written anywhere."""
         self._streaming = streaming
         self._lock = threading.Lock()
         self._runner: Runner | None = None
@@ -69,7 +67,7 @@ class Courthouse:
     @cached_property
     def pool(self) -> ModelPool:
         """All models that can be asked."""
-        return ModelPool(self.media, self.capabilities, self.keys)
+        return ModelPool(self.media)
 
     @property
     def runner(self) -> Runner:
@@ -86,6 +84,10 @@ class Courthouse:
                     self._streaming,
                 )
             return self._runner
+
+    def keys_for(self, run: str, keys: Mapping[str, str]) -> None:
+        """Keys typed in the browser, for one run, in memory only. Names are those of the environment."""
+        self.runner.keys[run] = dict(keys)
 
     def new_run(self, procedure: str, case: Case, setup: Setup, seed: int) -> str:
         """Put a run on record with its complete setup; it is not driven yet.

@@ -21,6 +21,7 @@ from courtroom.engine.ports import Knows, Sees
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.store import RunStore
+from courtroom.models.keys import KEYS
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +54,8 @@ class Runner:
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
         self._store, self._procedures, self._asker = store, procedures, asker
         self._knowledge, self._sight, self._warm, self._streaming = knowledge, sight, warm, streaming
+        self.keys: dict[str, Mapping[str, str]] = {}
+        """Keys typed for a run; in memory only."""
         self._driving: dict[str, asyncio.Task[None]] = {}
         self._drives: dict[str, Drive] = {}
         self._lives: dict[str, Live] = {}
@@ -162,6 +165,7 @@ class Runner:
         self._driving[run] = asyncio.create_task(self._drive(run, live))
 
     async def _drive(self, run: str, live: Live) -> None:
+        KEYS.set(self.keys.get(run, {}))
         try:
             await self._warm(self.record(run))
             drive = Drive.take_up(

@@ -1,0 +1,59 @@
+"""Our messages in the form that OpenAI-compatible providers take."""
+
+from __future__ import annotations
+
+import base64
+from functools import lru_cache
+from itertools import groupby
+from typing import Any
+
+from courtroom.case import Medium
+from courtroom.media import MediaStore, clock
+from courtroom.models.request import Message
+
+
+def to_wire(messages: tuple[Message, ...], media: MediaStore) -> list[dict[str, Any]]:
+    """Messages as plain data. Text alone is one string; with media, parts in order, each medium named before it."""
+    return [{"role": message.role, "content": _content(message, media)} for message in messages]
+
+
+def _content(message: Message, media: MediaStore) -> str | list[dict[str, Any]]:
+    if all(isinstance(part, str) for part in message.parts):
+        return "\n".join(part for part in message.parts if isinstance(part, str))
+    content: list[dict[str, Any]] = []
+    for is_text, parts in groupby(message.parts, key=lambda part: isinstance(part, str)):
+        if is_text:
+            content.append({"type": "text", "text": "\n".join(str(part) for part in parts)})
+        else:
+            content.extend(item for part in parts if isinstance(part, Medium) for item in _shown(part, media))
+    return content
+
+
+def _shown(medium: Medium, media: MediaStore) -> list[dict[str, Any]]:
+    if medium.sha256 is None:
+        return [{"type": "text", "text": f"[{medium.kind} {medium.id}: the file is missing]"}]
+    if medium.kind == "image":
+        return [{"type": "text", "text": f"Picture {medium.id}:"}, _picture(_image_url(media, medium.sha256))]
+    frames = _frame_urls(media, medium.sha256)
+    shown: list[dict[str, Any]] = [{"type": "text", "text": f"Video {medium.id}, {len(frames)} frames:"}]
+    for at, url in frames:
+        shown += [{"type": "text", "text": f"at {at}:"}, _picture(url)]
+    return shown
+
+
+def _picture(url: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+@lru_cache(maxsize=128)
+def _image_url(media: MediaStore, sha256: str) -> str:
+    return _url(media.image(sha256))
+
+
+@lru_cache(maxsize=16)
+def _frame_urls(media: MediaStore, sha256: str) -> tuple[tuple[str, str], ...]:
+    return tuple((clock(frame.timestamp_s), _url(frame.jpeg)) for frame in media.frames(sha256))
+
+
+def _url(jpeg: bytes) -> str:
+    return "data:image/jpeg;base64," + base64.b64encode(jpeg).decode()
