@@ -60,7 +60,7 @@ class LiteLLMEmbedding:
             self._known.update(zip(new, vectors, strict=True))
         return np.stack([self._known[text] for text in texts])
 
-    @retry(stop=stop_after_attempt(5), wait=wait_exponential_jitter(0.5, 20), reraise=True)
+    @retry(stop=stop_after_attempt(5), wait=wait_exponential_jitter(multiplier=0.5, max=20), reraise=True)
     async def _ask(self, texts: list[str]) -> Vectors:
         litellm = await asyncio.to_thread(_litellm)
         reply = await litellm.aembedding(model=self.name, input=texts, num_retries=0, max_retries=0, timeout=60)

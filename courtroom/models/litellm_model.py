@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 SECRETS = re.compile(r"\b(sk|pk|key|bearer|token)[-_ :=]+\S{6,}", re.IGNORECASE)
 LONGEST_WAIT_S = 60.0
-_backoff = wait_exponential_jitter(initial=0.5, max=20, jitter=0.5)
+_backoff = wait_exponential_jitter(multiplier=0.5, max=20, jitter=0.5)
 
 
 class LiteLLMModel:

@@ -1,0 +1,182 @@
+"""A juror's stance: a number from -1 (seller) to +1 (buyer), made of contributions that can each be named.
+
+Evidence counts by cues and by how well it is borne out; rules and norms by how much they speak to the case; persona by
+its traits and background. In discussion the stance follows Friedkin and Johnsen (1990):
+x(t+1) = s * (weighted mean of others at t) + (1 - s) * x(0), with s the juror's susceptibility.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from courtroom.dispute import Dispute, Evidence, Side
+from courtroom.personas import Persona
+from courtroom.procedures.cyberjurors.offline.lexicon import HEDGE, SPECIFIC, THIRD_PARTY, cues_in, direction
+from courtroom.procedures.cyberjurors.tasks import Clue, Heard, Summary
+from courtroom.text import words
+
+BORNE_OUT = 1.0
+"""Weight of what media (by their description) or a third party bear out,"""
+MERELY_SAID = 0.45
+"""against what a side merely says of its own case."""
+AGAINST_OWN_INTEREST = 1.3
+"""What a side concedes weighs more than what it asserts."""
+EVIDENCE_SCALE = 2.5
+"""Balance of clues at which evidence alone gives a stance of tanh(1) = 0.76."""
+RULE_WEIGHT = 1.6
+NORM_WEIGHT = 1.2
+"""Pull of a rule or norm all of whose words occur in the case."""
+SUSCEPTIBILITY = 0.35
+SUMMARY_SHARE = 0.3
+"""Part of the social pull that comes from the collective summary rather than from followed jurors."""
+
+SUSCEPTIBLE = {
+    "stubborn": -0.2, "principled": -0.1, "assertive": -0.1, "skeptical": -0.05,
+    "agreeable": 0.2, "conciliatory": 0.15, "open-minded": 0.1, "impulsive": 0.1,
+}  # fmt: skip
+TEMPER = {"empathetic": 0.12, "impulsive": 0.08, "skeptical": -0.12, "cautious": -0.05, "pragmatic": -0.03}
+"""Lean by trait: whoever doubts asks more of the buyer, who carries the burden of proof."""
+SELLS = re.compile(r"\b(sells?|selling|seller|shop owner|dealer|trader|imports?|resells|owns a|restores|creator|merchant)\b|卖|店主|商家", re.IGNORECASE)
+BUYS = re.compile(
+    r"\b(buys?|shops online|shopper|consumer|customer-support|furnishes|pension|social worker|tight budget|second-hand\.|short of money)\b|消费者|买家|顾客",
+    re.IGNORECASE,
+)
+SELLER_LEAN, BUYER_LEAN = -0.28, 0.22
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """One reason for a stance and its weight, + for the buyer."""
+
+    kind: str
+    text: str
+    weight: float
+
+
+@lru_cache(maxsize=1024)
+def weigh(piece: Evidence) -> tuple[Contribution, ...]:
+    """What one piece of evidence contributes, by its text and its media's descriptions alone."""
+    shown = " ".join(medium.description for medium in piece.media)
+    found: dict[str, Contribution] = {}
+    specific = 1.0 + 0.15 * min(3, len(SPECIFIC.findall(piece.text + shown)))
+    doubt = 0.7 if HEDGE.search(piece.text) else 1.0
+    for text, is_shown in ((shown, True), (piece.text, False)):
+        for cue, quoted in cues_in(text):
+            borne_out = is_shown or bool(piece.media) or bool(THIRD_PARTY.search(piece.text))
+            weight = cue.weight * (BORNE_OUT if borne_out else MERELY_SAID) * specific * doubt
+            if cue.side != piece.side:
+                weight *= AGAINST_OWN_INTEREST if not is_shown else 1.0
+            signed = weight if cue.side == "buyer" else -weight
+            if cue.name not in found or abs(signed) > abs(found[cue.name].weight):
+                found[cue.name] = Contribution(cue.name, quoted, signed)
+    return tuple(found.values())
+
+
+@lru_cache(maxsize=512)
+def context(case: Dispute) -> tuple[Contribution, ...]:
+    """What listing and chat contribute: what was disclosed, accepted or admitted before anybody gave evidence."""
+    found: list[Contribution] = []
+    for line in case.chat:
+        for cue, quoted in cues_in(line.text):
+            against = cue.side != line.speaker
+            weight = cue.weight * (0.8 if against else 0.4)
+            found.append(Contribution(cue.name, quoted, weight if cue.side == "buyer" else -weight))
+    return tuple(found)
+
+
+def balance(case: Dispute, clues: tuple[Clue, ...], persona: Persona | None) -> tuple[Contribution, ...]:
+    """Contributions of the evidence that was looked at, as this juror weighs it."""
+    pieces = {piece.id: piece for piece in case.evidence}
+    traits = frozenset(persona.traits) if persona else frozenset()
+    weighed: list[Contribution] = []
+    for clue in clues:
+        piece = pieces.get(clue.evidence_id)
+        if piece is None:
+            continue
+        factor = {"strong": 1.0, "moderate": 0.8, "weak": 0.6}[clue.perception.support_strength]
+        if "skeptical" in traits and not piece.media:
+            factor *= 0.6
+        if "detail-oriented" in traits and piece.media:
+            factor *= 1.2
+        weighed += [Contribution(c.kind, f"{piece.id}: {c.text}", c.weight * factor) for c in weigh(piece)]
+    return (*weighed, *context(case))
+
+
+@lru_cache(maxsize=256)
+def case_words(case: Dispute) -> frozenset[str]:
+    """All words of a case."""
+    texts = [case.transaction.product, case.transaction.description]
+    texts += [line.text for line in case.chat] + [piece.text for piece in case.evidence]
+    return frozenset(word for text in texts for word in words(text))
+
+
+def pull(case: Dispute, texts: tuple[str, ...], weight: float, kind: str) -> tuple[Contribution, ...]:
+    """What rules or norms contribute: direction by wording, weight by how many of their words the case has."""
+    contributions = []
+    for text in texts:
+        of_rule = frozenset(words(text))
+        speaks = len(of_rule & case_words(case)) / len(of_rule) if of_rule else 0.0
+        if towards := direction(text) * speaks * weight:
+            contributions.append(Contribution(kind, text, towards))
+    return tuple(contributions)
+
+
+def lean(persona: Persona | None) -> tuple[Contribution, ...]:
+    """What a persona brings along."""
+    if persona is None:
+        return ()
+    found = [Contribution("trait", trait, TEMPER[trait]) for trait in persona.traits if trait in TEMPER]
+    text = f"{persona.status}. {persona.background}"
+    if SELLS.search(text):
+        found.append(Contribution("background", persona.background, SELLER_LEAN))
+    elif BUYS.search(text):
+        found.append(Contribution("background", persona.background, BUYER_LEAN))
+    return tuple(found)
+
+
+def settle(evidence: tuple[Contribution, ...], others: tuple[Contribution, ...], persona: Persona | None) -> float:
+    """x(0): the stance before any discussion."""
+    rules = 1.4 if persona and "principled" in persona.traits else 1.0
+    given = math.tanh(sum(c.weight for c in evidence) / EVIDENCE_SCALE)
+    added = sum(c.weight * (rules if c.kind == "rule" else 1.0) for c in others)
+    return max(-1.0, min(1.0, given + added))
+
+
+def susceptibility(persona: Persona | None) -> float:
+    """How far others move this juror: 0.05 to 0.8."""
+    traits = persona.traits if persona else ()
+    return max(0.05, min(0.8, SUSCEPTIBILITY + sum(SUSCEPTIBLE.get(trait, 0.0) for trait in traits)))
+
+
+def discuss(own: float, persona: Persona | None, heard: tuple[Heard, ...], summary: Summary | None) -> float:
+    """One step of Friedkin and Johnsen's dynamics; without anybody heard, the stance stays."""
+    social: list[tuple[float, float]] = []
+    if heard:
+        social.append((1 - SUMMARY_SHARE, sum(vote(other.verdict) for other in heard) / len(heard)))
+    if summary:
+        social.append((SUMMARY_SHARE, orientation(summary)))
+    if not social:
+        return own
+    mean = sum(share * x for share, x in social) / sum(share for share, _ in social)
+    s = susceptibility(persona)
+    return s * mean + (1 - s) * own
+
+
+def orientation(summary: Summary) -> float:
+    """Which way a collective summary says the jury leans: by its counts, else by which side it names more."""
+    text = summary.prevailing_orientation.lower()
+    buyers = re.search(r"(?:buyer|买家)\D{0,12}(\d+)", text)
+    sellers = re.search(r"(?:seller|卖家)\D{0,12}(\d+)", text)
+    if buyers and sellers:
+        b, s = int(buyers.group(1)), int(sellers.group(1))
+    else:
+        b, s = len(re.findall("buyer|买家", text)), len(re.findall("seller|卖家", text))
+    return (b - s) / (b + s) if b + s else 0.0
+
+
+def vote(side: Side) -> float:
+    """A vote as a stance."""
+    return 1.0 if side == "buyer" else -1.0
