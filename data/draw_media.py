@@ -49,7 +49,7 @@ def screen(lines: list[str], big: str = "", colour: str = INK, caption: str = ""
         pen.rounded_rectangle((430, 52, 530, 66), 7, fill=INK)
         top = 110
         if big:
-            words(pen, (480, 170), big, 92, colour, "mm")
+            words(pen, (480, 170), big, 92 if len(big) < 7 else 54, colour, "mm")
             top = 260
         for line in lines:
             words(pen, (316, top), line, 27, INK)
@@ -90,7 +90,7 @@ def paper(title: str, lines: list[str], stamp: str = "", colour: str = RED) -> S
             words(pen, (230, 165 + row * 58), line, 28, INK)
         if stamp:
             pen.rounded_rectangle((480, 470, 760, 570), 14, outline=colour, width=7)
-            words(pen, (620, 520), stamp, 34, colour, "mm")
+            words(pen, (620, 520), stamp, 34 if len(stamp) < 10 else 30, colour, "mm")
 
     return draw
 
