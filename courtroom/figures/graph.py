@@ -1,0 +1,78 @@
+"""A follow-graph: colour and shape tell the choice, size the influence, a ring a change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import networkx as nx
+import plotly.graph_objects as go
+
+from courtroom.engine.blocks import Graph
+from courtroom.engine.procedure import Choice
+from courtroom.figures.layout import framed
+from courtroom.figures.palette import INK, LINE, NEUTRAL, tone
+
+
+def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", height: int = 520) -> go.Figure:
+    """The graph as a figure; nodes stay where they are from round to round.
+
+    A click on a node gives its member id as `customdata`.
+    """
+    at = _places(tuple(node.id for node in graph.nodes), tuple((e.source, e.target) for e in graph.edges))
+    figure = go.Figure()
+    for strong in (False, True):
+        lines = [edge for edge in graph.edges if edge.strong == strong]
+        xs, ys = [], []
+        for edge in lines:
+            (x0, y0), (x1, y1) = at[edge.source], at[edge.target]
+            xs += [x0, x1, None]
+            ys += [y0, y1, None]
+        colour, width = (INK[theme], 2.5) if strong else (LINE[theme], 1)
+        figure.add_scatter(
+            x=xs, y=ys, mode="lines", line={"color": colour, "width": width}, hoverinfo="skip", showlegend=False
+        )
+        for edge in lines:
+            (x0, y0), (x1, y1) = at[edge.source], at[edge.target]
+            figure.add_annotation(
+                x=x0 + (x1 - x0) * 0.82, y=y0 + (y1 - y0) * 0.82, ax=x0, ay=y0, xref="x", yref="y", axref="x", ayref="y",
+                arrowhead=2, arrowsize=1.1, arrowwidth=width, arrowcolor=colour, showarrow=True, opacity=1 if strong else 0.55,
+            )  # fmt: skip
+    named = {choice.name: choice for choice in choices}
+    for choice in (*choices, None):
+        nodes = [node for node in graph.nodes if (named.get(node.choice) if node.choice else None) == choice]
+        if not nodes:
+            continue
+        colour = tone(choice.tone, theme) if choice else NEUTRAL[theme]
+        figure.add_scatter(
+            x=[at[node.id][0] for node in nodes],
+            y=[at[node.id][1] for node in nodes],
+            mode="markers+text",
+            name=choice.title if choice else "No vote",
+            text=[node.label.split()[0] for node in nodes],
+            textposition="bottom center",
+            textfont={"size": 12, "color": INK[theme]},
+            customdata=[node.id for node in nodes],
+            hovertext=[f"{n.label}<br>{choice.title if choice else 'no vote'}<br>{n.detail}" for n in nodes],
+            hoverinfo="text",
+            marker={
+                "symbol": choice.symbol if choice else "diamond-open",
+                "size": [18 + 22 * node.size for node in nodes],
+                "color": colour,
+                "line": {"width": [4 if n.changed else 1 for n in nodes], "color": INK[theme]},
+            },
+        )
+    figure.update_xaxes(visible=False, range=[-1.25, 1.25])
+    figure.update_yaxes(visible=False, range=[-1.25, 1.25])
+    return framed(figure, theme, height)
+
+
+@lru_cache(maxsize=64)
+def _places(nodes: tuple[str, ...], edges: tuple[tuple[str, str], ...]) -> dict[str, tuple[float, float]]:
+    """Positions depend on nodes and edges alone, not on votes."""
+    graph = nx.Graph()
+    graph.add_nodes_from(nodes)
+    graph.add_edges_from(edges)
+    start = nx.circular_layout(graph)
+    placed = nx.spring_layout(graph, pos=start, k=2.2 / max(1, len(nodes)) ** 0.5, iterations=80, seed=7)
+    return {node: (float(x), float(y)) for node, (x, y) in placed.items()}
