@@ -32,15 +32,19 @@ def _cue(name: str, side: Side, weight: float, english: str, chinese: str, *patt
 CUES: tuple[Cue, ...] = (
     _cue("undisclosed", "buyer", 1.4, "a defect that was not disclosed", "有未告知的瑕疵",
          r"undisclosed|never (?:mention|disclos|sa(?:id|w)|told)|not (?:mention|disclos)ed|did ?n[o']t (?:mention|disclose|say|tell)",
-         r"nowhere in the listing|conceal|hid(?:den)? (?:from|the|by)|隐瞒|未告知|没有?(?:告知|说明|提到|提过|写)|从未提"),
+         r"nowhere in the listing|conceal|(?:hid|hidden|hiding) (?:this|that|it|from|the|by)|隐瞒|未告知|没有?(?:告知|说明|提到|提过|写)|从未提"),
     _cue("mismatch", "buyer", 1.2, "the item differs from its description", "实物与描述不符",
          r"not as described|(?:does|do|did) ?n[o']t match|differs? from|different from the listing|instead of|wrong (?:size|colour|color|model|item)",
          r"counterfeit|fake|replica|不符|不一致|假货|仿品|货不对板|发错"),
-    _cue("defect", "buyer", 0.8, "a fault in use", "使用中有故障",
+    _cue("defect", "buyer", 1.0, "a fault in use", "使用中有故障",
          r"(?:does|do|did|would|will|could) ?n[o']t (?:work|turn on|charge|start|boil|close|open|load|hold)|stop(?:s|ped) working|jam(?:s|med)|crack(?:s|ed)?\b",
-         r"dead\b|leak(?:s|ed|ing)?\b|broken|shuts? (?:down|off)|fail(?:s|ed)\b|故障|坏了|无法|不能(?:用|开|充)|漏水|破裂|断裂|失灵|自动关机|卡住"),
+         r"torn\b|tears?\b|scratch (?:of|on|across)|deep scratch|stains?\b|glued|come(?:s)? out|blinks?|locked out|login fails|dead\b|leak(?:s|ed|ing)?\b|broken|shuts? (?:down|off)|fail(?:s|ed)\b|故障|坏了|无法|不能(?:用|开|充)|漏水|破裂|断裂|失灵|自动关机|卡住"),
     _cue("missing", "buyer", 1.0, "something is missing", "缺少部件或内容",
          r"missing (?:part|piece|page|charger|bolt|lesson|item)s?|is missing|were missing|never (?:arrived|delivered|received)|incomplete|缺少|缺失|少了|未收到|没收到|不完整"),
+    _cue("promise", "buyer", 1.0, "a promise that was not kept", "承诺未兑现",
+         r"(?:had|has) promised|promised to|(?:seller|he|she|they) (?:said|wrote|told me) (?:no|it was|there)|as I had said|卖家(?:却|说)(?:没|确定|正常)|卖家却说"),
+    _cue("careless", "buyer", 0.9, "careless handling", "处理疏忽",
+         r"in a hurry|only wrapped|no blanket|without a blanket|touches the|careless|粗心|野蛮"),
     _cue("unboxing", "buyer", 1.1, "the opening of the parcel is documented", "有开箱记录",
          r"(?<!no )(?<!without )(?<!without an )(?<!no continuous )unboxing (?:video|clip|shows|record)|filmed (?:the|my|while|myself) ?(?:opening|unboxing|unpacking)|opened (?:it|the parcel|the box) on camera|(?<!没有)(?<!无)(?<!未提供)开箱(?:视频|录像)"),
     _cue("transit", "buyer", 0.9, "damage on the way", "运输中受损",
@@ -51,11 +55,11 @@ CUES: tuple[Cue, ...] = (
          r"no (?:reply|answer) (?:from|for)|ignored|stopped (?:answering|replying)|blocked me|refused to (?:answer|show|explain)|不回(?:复|消息)|拉黑|拒绝(?:回答|解释)|不理"),
     _cue("measured", "buyer", 1.0, "a reading that contradicts the listing", "测得的数据与描述矛盾",
          r"(?:only|just) \d+(?:\.\d+)? ?(?:%|percent|cm|mm|gb|tb|kg|hours?|pages?|lessons?)|shows? \d+(?:\.\d+)? ?%|只有\d|仅\d|显示\d"),
-    _cue("disclosed", "seller", 1.4, "disclosure before the sale", "售前已说明",
+    _cue("disclosed", "seller", 1.1, "disclosure before the sale", "售前已说明",
          r"(?:listing|description|first line|chat) (?:clearly )?(?:says|said|states?|stated|shows?|showed|notes?|mentions?)|(?:told|warned|informed) (?:the buyer|her|him|them|you)|disclosed|close-up in the listing|before (?:you|she|he|they|the buyer) (?:paid|ordered|bought)",
          r"(?<!未)(?<!没有)(?<!没)(?:已|事先|提前|明确)(?:说明|告知|写明|标注)|描述(?:里|中)(?:已|写|标)|下单前|付款前"),
     _cue("accepted", "seller", 1.3, "the buyer accepted it knowingly", "买家知情并接受",
-         r"(?:buyer|she|he|you|they) (?:agreed|accepted|confirmed|acknowledged|wrote \W?(?:fine|ok|no problem))|that is fine|no problem with that|I can live with|买家(?:同意|确认|接受|表示)|没关系|可以接受|不介意"),
+         r"(?:buyer|she|he|you|they) (?:agreed|accepted|confirmed(?! receipt)|acknowledged|wrote \W?(?:fine|ok|no problem))|that is fine|no problem with that|I can live with|买家(?:同意|确认|接受|表示)|没关系|可以接受|不介意"),
     _cue("as-described", "seller", 1.0, "the item was shown in order before dispatch", "发货前状态完好",
          r"work(?:s|ed|ing) (?:fine|normally|perfectly|as it should)|in working order|tested (?:it )?before|before (?:dispatch|shipping|packing)|as described|功能正常|测试正常|发货前|打包前|与描述一致|如描述"),
     _cue("swapped", "seller", 1.5, "signs that the item was swapped", "疑似调包",
@@ -63,7 +67,7 @@ CUES: tuple[Cue, ...] = (
     _cue("buyer-caused", "seller", 1.3, "damage or use by the buyer", "买家使用或自行造成",
          r"after (?:use|washing|wearing|installation)|has been (?:used|worn|washed|opened|played)|misuse|wrong (?:charger|voltage|detergent)|dropped (?:it|by)|tumble|worn outside|soles? (?:are|is) (?:dirty|worn)|使用(?:过|后|不当)|洗(?:过|坏|后)|穿过|摔(?:过|坏)|人为|私自拆"),
     _cue("late", "seller", 0.9, "a late complaint", "过了很久才提出",
-         r"(?:two|three|four|five|six|\d+) (?:weeks|months) (?:later|after)|(?:1[0-9]|[2-9][0-9]) days (?:later|after)|only complained after|confirmed receipt|过了(?:半个月|[一二三两]个?[周月]|\d+天)|才提出|已确认收货"),
+         r"(?:two|three|four|five|six|\d+) (?:weeks|months) (?:later|after)|(?:1[0-9]|[2-9][0-9]) days (?:later|after)|only complained after|过了(?:半个月|[一二三两]个?[周月]|\d+天)|才提出|已确认收货"),
     _cue("no-unboxing", "seller", 0.9, "no record of the unpacking", "没有开箱记录",
          r"no (?:continuous )?unboxing|without (?:an )?unboxing|did not film|unpacking was not (?:filmed|documented)|没有开箱|无开箱|未提供开箱"),
     _cue("consumed", "seller", 1.4, "the service or file was used", "内容已被使用",
@@ -84,7 +88,7 @@ THIRD_PARTY = re.compile(
     r"维修店|检测报告|鉴定(?:报告|证书|中心)|快递公司|平台记录",
     re.IGNORECASE,
 )
-HEDGE = re.compile(r"\b(?:maybe|perhaps|probably|I think|I guess|seems?|might)\b|可能|也许|大概|好像|估计", re.IGNORECASE)
+HEDGE = re.compile(r"\b(?:maybe|perhaps|probably|I think|I guess|seems?|might|no date|not visible)\b|看不清|可能|也许|大概|好像|估计", re.IGNORECASE)
 
 FOR_BUYER = re.compile(
     r"refund (?:is|should|must|may)|refunds? (?:are|follow)|entitled|(?:support|favou?r)s? the buyer|buyer (?:may|can) (?:return|reject)|"

@@ -24,10 +24,10 @@ MERELY_SAID = 0.45
 """against what a side merely says of its own case."""
 AGAINST_OWN_INTEREST = 1.3
 """What a side concedes weighs more than what it asserts."""
-EVIDENCE_SCALE = 2.5
+EVIDENCE_SCALE = 4.0
 """Balance of clues at which evidence alone gives a stance of tanh(1) = 0.76."""
-RULE_WEIGHT = 1.6
-NORM_WEIGHT = 1.2
+RULE_WEIGHT = 0.4
+NORM_WEIGHT = 0.4
 """Pull of a rule or norm all of whose words occur in the case."""
 SUSCEPTIBILITY = 0.35
 SUMMARY_SHARE = 0.3
@@ -37,14 +37,14 @@ SUSCEPTIBLE = {
     "stubborn": -0.2, "principled": -0.1, "assertive": -0.1, "skeptical": -0.05,
     "agreeable": 0.2, "conciliatory": 0.15, "open-minded": 0.1, "impulsive": 0.1,
 }  # fmt: skip
-TEMPER = {"empathetic": 0.12, "impulsive": 0.08, "skeptical": -0.12, "cautious": -0.05, "pragmatic": -0.03}
+TEMPER = {"empathetic": 0.25, "impulsive": 0.15, "open-minded": 0.1, "skeptical": -0.2, "stubborn": -0.1, "cautious": -0.08}
 """Lean by trait: whoever doubts asks more of the buyer, who carries the burden of proof."""
 SELLS = re.compile(r"\b(sells?|selling|seller|shop owner|dealer|trader|imports?|resells|owns a|restores|creator|merchant)\b|卖|店主|商家", re.IGNORECASE)
 BUYS = re.compile(
     r"\b(buys?|shops online|shopper|consumer|customer-support|furnishes|pension|social worker|tight budget|second-hand\.|short of money)\b|消费者|买家|顾客",
     re.IGNORECASE,
 )
-SELLER_LEAN, BUYER_LEAN = -0.28, 0.22
+SELLER_LEAN, BUYER_LEAN = -0.3, 0.3
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ def weigh(piece: Evidence) -> tuple[Contribution, ...]:
     shown = " ".join(medium.description for medium in piece.media)
     found: dict[str, Contribution] = {}
     specific = 1.0 + 0.15 * min(3, len(SPECIFIC.findall(piece.text + shown)))
-    doubt = 0.7 if HEDGE.search(piece.text) else 1.0
     for text, is_shown in ((shown, True), (piece.text, False)):
+        doubt = 0.6 if HEDGE.search(text) else 1.0
         for cue, quoted in cues_in(text):
             borne_out = is_shown or bool(piece.media) or bool(THIRD_PARTY.search(piece.text))
             weight = cue.weight * (BORNE_OUT if borne_out else MERELY_SAID) * specific * doubt
