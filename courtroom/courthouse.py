@@ -26,6 +26,7 @@ from courtroom.library import Library
 from courtroom.media import MediaStore
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.pool import ModelPool
+from courtroom.models.prices import price
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
@@ -113,6 +114,13 @@ class Courthouse:
         )
         return self.runner.do(work).result()
 
+    def price(self, estimate: Estimate) -> float | None:
+        """US dollars that an estimate comes to; None where a price is unknown."""
+        prices = [(load, price(load.model)) for load in estimate.loads]
+        if any(found is None for _, found in prices):
+            return None
+        return sum(found.of(load.prompt_tokens, load.completion_tokens) for load, found in prices if found)
+
     def close(self) -> None:
         """Stop the engine and let go of the store. Runs under way can be taken up again."""
         with self._lock:
@@ -157,6 +165,12 @@ def set_value(values: dict[str, Any], path: str, text: str) -> None:
         at[last] = value
     else:
         raise CourtroomError(f"“{path}” leads into something that has no parts.")
+
+
+def changed_values(kind: type[Setup], values: Mapping[str, Any]) -> dict[str, Any]:
+    """What differs from a setup's defaults: short enough for a link."""
+    defaults = kind().model_dump(mode="json")
+    return {name: value for name, value in values.items() if value != defaults.get(name)}
 
 
 def _into(at: Any, name: str, path: str) -> Any:

@@ -1,0 +1,75 @@
+"""Knobs drawn from a setup's fields: title, help, bounds and default come from the field."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Literal, Union, get_args, get_origin
+
+import streamlit as st
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from pages.parts.draft import Draft
+
+OWN_SECTION = {"model", "roles", "members", "prompts", "jury", "graph", "rules", "budget"}
+"""Fields that have a section or an editor of their own."""
+
+
+def knobs(draft: Draft) -> None:
+    """All plain fields of the setup, then its budget."""
+    fields = {name: field for name, field in draft.kind.model_fields.items() if name not in OWN_SECTION}
+    columns = st.columns(3, gap="large")
+    for number, (name, field) in enumerate(fields.items()):
+        with columns[number % 3]:
+            draft.values[name] = knob(field, draft.values[name], draft.key(name))
+            default = field.get_default(call_default_factory=True)
+            if draft.values[name] != default:
+                st.caption(f"Default: {default}")
+    st.subheader("Budget", help="The run pauses when one of these is used up; it can be raised and continued.")
+    budget = draft.kind.model_fields["budget"].annotation
+    assert isinstance(budget, type)
+    assert issubclass(budget, BaseModel)
+    for column, (name, field) in zip(st.columns(3, gap="large"), budget.model_fields.items(), strict=False):
+        with column:
+            draft.values["budget"][name] = knob(field, draft.values["budget"][name], draft.key(f"budget-{name}"))
+
+
+def knob(field: FieldInfo, value: Any, key: str) -> Any:
+    """One widget for one field, by its type."""
+    title, help_text = field.title or "", field.description
+    kind, optional = _plain(field.annotation)
+    if get_origin(kind) is Literal:
+        options = list(get_args(kind))
+        return st.selectbox(title, options, options.index(value), key=key, help=help_text)
+    if kind is bool:
+        return st.toggle(title, value, key=key, help=help_text)
+    if kind in (int, float):
+        low, high = _bounds(field)
+        share = kind is float and low == 0 and high == 1
+        if share and not optional:
+            return st.slider(title, 0.0, 1.0, float(value), 0.05, key=key, help=help_text)
+        number = kind(value) if value is not None else None
+        step = 1 if kind is int else 0.1
+        return st.number_input(
+            title, kind(low) if low is not None else None, kind(high) if high is not None else None, number,
+            step=step, key=key, help=help_text, placeholder="no limit" if optional else None,
+        )  # fmt: skip
+    return st.text_input(title, value or "", key=key, help=help_text)
+
+
+def _plain(annotation: Any) -> tuple[Any, bool]:
+    """The type without None, and whether None is allowed."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+        return kinds[0], True
+    return annotation, False
+
+
+def _bounds(field: FieldInfo) -> tuple[float | None, float | None]:
+    low = high = None
+    for rule in field.metadata:
+        low = getattr(rule, "ge", None) if getattr(rule, "ge", None) is not None else low
+        high = getattr(rule, "le", None) if getattr(rule, "le", None) is not None else high
+        if getattr(rule, "gt", None) is not None:
+            low = rule.gt
+    return low, high

@@ -1,0 +1,100 @@
+"""Setup: who deliberates on which case, under which rules, and what it will take."""
+
+from __future__ import annotations
+
+import streamlit as st
+from pydantic import ValidationError
+
+from courtroom.case_files import explain
+from courtroom.errors import CourtroomError
+from courtroom.models.offline import NOTICE
+from courtroom.models.spec import OFFLINE
+from pages.parts.draft import Draft
+from pages.parts.estimate_view import estimate_view
+from pages.parts.graph_editor import graph_editor
+from pages.parts.house import courthouse
+from pages.parts.inert import literal
+from pages.parts.knobs import knobs
+from pages.parts.models_form import keys_form, models_form, typed_keys
+from pages.parts.personas_table import personas_table
+from pages.parts.prompts_editor import prompts_editor
+from pages.parts.rules_editor import rules_editor
+from pages.parts.setup_file import setup_file
+
+house = courthouse()
+
+st.title("Setup")
+cases = house.library.cases()
+ids = [case.id for case in cases]
+titles = {case.id: case.title for case in cases}
+chosen = st.session_state.get("case")
+top = st.columns([3, 2, 1], vertical_alignment="bottom")
+case_id = top[0].selectbox("Case", ids, ids.index(chosen) if chosen in ids else 0, format_func=lambda i: titles[i])
+st.session_state["case"] = case_id
+case = house.library.case(case_id)
+procedures = [procedure for procedure in house.procedures.values() if procedure.hears == case.kind]
+procedure = top[1].selectbox("Procedure", procedures, format_func=lambda p: p.title, help="Which published procedure hears the case.")
+draft = Draft.of(procedure)
+seed = int(top[2].number_input("Seed", 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help="All chance depends on it."))
+draft.seed = seed
+st.caption(literal(procedure.summary))
+
+preset_names = [preset.title for preset in procedure.presets]
+preset = st.segmented_control("Preset", preset_names, key=draft.key("preset"), help="A starting point; every knob can be changed afterwards.")
+if preset and draft.preset != preset:
+    draft.start_from(next(p for p in procedure.presets if p.title == preset))
+    st.rerun()
+if draft.preset:
+    st.caption(next(p.help for p in procedure.presets if p.title == draft.preset))
+
+start_bar = st.container(border=True)
+
+section = st.segmented_control(
+    "Section", draft.sections(), default=draft.sections()[0], key="setup_section", label_visibility="collapsed"
+)
+if section == "Models":
+    models_form(draft, procedure, case)
+    keys_form()
+elif section == "Jury":
+    personas_table(draft, case)
+elif section == "Follow-graph":
+    graph_editor(draft, procedure, case)
+elif section == "Rules":
+    rules_editor(draft)
+elif section == "Prompts":
+    prompts_editor(draft, procedure, case)
+elif section == "Save and share":
+    setup_file(house, draft, procedure)
+else:
+    knobs(draft)
+
+with start_bar:
+    problems: list[str] = []
+    try:
+        setup = draft.validated()
+    except ValidationError as error:
+        problems = explain(error)
+    for problem in problems:
+        st.error(literal(problem))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        start = st.button("Start", type="primary", icon=":material/play_arrow:", disabled=bool(problems))
+        paused = st.button("Start step by step", icon=":material/skip_next:", disabled=bool(problems), help="Stops after the first stage; go on stage by stage.")
+        undo = st.button("Undo", icon=":material/undo:", disabled=not draft.can_undo, help="Take back the last change of the setup.")
+    if undo:
+        draft.undo()
+        st.rerun()
+    if not problems:
+        if setup.model.id == OFFLINE:
+            st.caption(NOTICE)
+        estimate_view(house, procedure, case, setup, seed)
+    if start or paused:
+        try:
+            run = house.new_run(procedure.name, case, setup, seed)
+            house.keys_for(run, typed_keys())
+            house.runner.step(run) if paused else house.runner.go(run)
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+        else:
+            st.session_state["run"] = run
+            st.switch_page("pages/deliberation.py", query_params={"run": run})
+draft.remember()
