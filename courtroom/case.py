@@ -48,6 +48,10 @@ class Case(Strict):
         """The case without anything that a member must not know: the real outcome, gold labels."""
         return self
 
+    def real_counts(self) -> dict[str, int]:
+        """How a real panel voted, by choice; empty where that isn't known."""
+        return {}
+
     def content_hash(self) -> str:
         """SHA-256 of the case's canonical JSON: two cases with one hash are the same case."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()

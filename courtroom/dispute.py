@@ -106,6 +106,10 @@ class Dispute(Case):
         """Without the real jury's votes and opinions."""
         return self.model_copy(update={"jury": None})
 
+    def real_counts(self) -> dict[str, int]:
+        """The real jury's votes."""
+        return {"buyer": self.jury.buyer, "seller": self.jury.seller} if self.jury else {}
+
     def by_side(self, side: Side) -> tuple[Evidence, ...]:
         """The evidence of one side, in order of submission."""
         return tuple(sorted((e for e in self.evidence if e.side == side), key=lambda e: e.round))

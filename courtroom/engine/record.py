@@ -104,6 +104,11 @@ class Record:
         return next((call for call in self.calls if call.path == path), None)
 
     @property
+    def real_counts(self) -> Mapping[str, int]:
+        """Votes of the real panel by choice, where the case knows them; never shown to a member."""
+        return self.case.real_counts()
+
+    @property
     def asked(self) -> int:
         """Calls really made for this run."""
         return sum(call.asked for call in self.calls)

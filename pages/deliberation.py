@@ -1,0 +1,91 @@
+"""Deliberation: one run, live; then all that can be seen of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from courtroom.engine.errors import NoSuchRun
+from courtroom.models.offline import NOTICE
+from courtroom.models.spec import OFFLINE
+from pages.parts.blocks_view import blocks_view
+from pages.parts.calls_table import calls_table
+from pages.parts.controls import controls
+from pages.parts.house import courthouse, current_run
+from pages.parts.inert import literal
+from pages.parts.member_grid import member_grid
+from pages.parts.records import read
+from pages.parts.stage_line import open_calls, stage_line
+from pages.parts.units import count, duration, money
+from pages.parts.verdict_view import verdict_view
+from pages.parts.votes_view import votes_view
+
+LIVE_S = 0.7
+"""How often a running hearing is looked at."""
+
+house = courthouse()
+run = current_run()
+if run is None:
+    st.title("Deliberation")
+    st.info("No hearing is chosen. Pick a case and start one, or open an earlier run.", icon=":material/gavel:")
+    with st.container(horizontal=True):
+        if st.button("Pick a case", type="primary"):
+            st.switch_page("pages/cases.py")
+        if st.button("Earlier runs"):
+            st.switch_page("pages/runs.py")
+    st.stop()
+try:
+    record = read(house, run)
+except NoSuchRun:
+    st.title("Deliberation")
+    st.error(f"There is no run {literal(run)} here; it may have been deleted. Open another from the page Runs.")
+    st.stop()
+
+procedure = house.procedures[record.run.procedure]
+st.title(literal(record.run.title))
+st.caption(f"{procedure.title} · run {literal(run)} · seed {record.run.seed}")
+if any(member.spec.id == OFFLINE for member in record.members):
+    st.caption(f":material/info: {NOTICE}")
+for note in record.notes:
+    st.caption(f":material/info: {literal(note)}")
+
+running = record.run.status == "running"
+
+
+@st.fragment(run_every=LIVE_S if running else None)
+def live() -> None:
+    """Status, controls and open calls; the rest of the page is drawn anew only when something has come of it."""
+    now = read(house, run)
+    controls(house, procedure, now)
+    stage_line(house, procedure, now)
+    open_calls(house, now)
+    seen = (len(now.stages), sum(map(len, now.ballots.values())), len(now.tallies), now.run.status)
+    if st.session_state.get("seen") != (run, seen):
+        st.session_state["seen"] = (run, seen)
+        if now.events and (now.run.status != record.run.status or len(now.events) > len(record.events)):
+            st.rerun()
+
+
+live()
+if record.run.verdict:
+    verdict_view(record, procedure)
+
+tabs = ["Members", "Votes", *(view.title for view in procedure.views), "Calls"]
+shown = st.segmented_control("Look at", tabs, default=tabs[0], key=f"tab-{run}", label_visibility="collapsed") or tabs[0]
+if shown == "Members":
+    member_grid(house, procedure, record)
+elif shown == "Votes":
+    votes_view(procedure, record)
+elif shown == "Calls":
+    calls_table(house, record)
+else:
+    view = next(view for view in procedure.views if view.title == shown)
+    st.caption(view.help)
+    blocks_view(view.draw(record), procedure, key=f"{run}-{view.name}")
+
+prompt, completion = record.tokens
+st.divider()
+st.caption(
+    f"{count(record.asked)} calls asked, {count(record.recorded)} from the record, {record.failed} failed · "
+    f"{count(prompt)} prompt and {count(completion)} completion tokens · {literal(money(record.cost))} · "
+    f"{duration(record.run.wall_s)}"
+)

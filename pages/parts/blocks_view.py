@@ -1,0 +1,61 @@
+"""A view's blocks on a page; where there are several labels, the reader chooses one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from courtroom.engine.blocks import Block, Cards, Graph, Table, Text
+from courtroom.engine.procedure import Procedure
+from courtroom.figures.graph import draw_graph
+from pages.parts.inert import inert, literal
+
+PER_ROW = 3
+
+
+def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, key: str) -> None:
+    """Draw the blocks of one label."""
+    labels = list(labelled)
+    chosen = labels[-1]
+    if len(labels) > 1:
+        chosen = st.segmented_control("Show", labels, default=labels[-1], key=f"label-{key}-{len(labels)}", label_visibility="collapsed") or labels[-1]
+    for number, block in enumerate(labelled[chosen]):
+        if isinstance(block, Text | Table | Cards) and block.title:
+            st.markdown(f"**{literal(block.title)}**")
+        if isinstance(block, Text):
+            inert(block.body)
+        elif isinstance(block, Graph):
+            theme = st.context.theme.type or "light"
+            st.plotly_chart(draw_graph(block, procedure.choices, theme, 620), key=f"graph-{key}-{number}")
+            inert(block.caption, small=True)
+        elif isinstance(block, Table):
+            _table(block)
+        else:
+            _cards(block)
+
+
+def _table(table: Table) -> None:
+    if not table.rows:
+        st.caption(literal(table.empty))
+        return
+    config = {
+        name: st.column_config.ProgressColumn(name, min_value=0.0, max_value=1.0, format="%.2f") for name in table.shares
+    }
+    st.dataframe(pd.DataFrame(table.rows, columns=list(table.columns)), hide_index=True, width="stretch", column_config=config)
+
+
+def _cards(cards: Cards) -> None:
+    if not cards.cards:
+        st.caption(literal(cards.empty))
+    for start in range(0, len(cards.cards), PER_ROW):
+        for column, card in zip(st.columns(PER_ROW), cards.cards[start : start + PER_ROW], strict=False):
+            with column.container(border=True):
+                st.markdown(f"**{literal(card.title)}**")
+                if card.share is not None:
+                    st.progress(min(1.0, card.share))
+                st.caption(" · ".join(f"{literal(name)} {literal(value)}" for name, value in card.facts))
+                inert(card.body, small=True)
+                for item in card.items:
+                    inert(f"• {item}", small=True)

@@ -1,0 +1,20 @@
+"""A choice told by mark, word and colour."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from courtroom.engine.procedure import Procedure
+from courtroom.figures.palette import tone
+
+
+def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> str:
+    """HTML for a choice, or for an abstention."""
+    theme = st.context.theme.type or "light"
+    known = {choice.name: choice for choice in procedure.choices}
+    choice = known.get(name) if name else None
+    if choice is None:
+        return f'<span style="color:{tone(None, theme)};font-size:{size}">○ {escape(name) if name else "abstained"}</span>'
+    return f'<span style="color:{tone(choice.tone, theme)};font-weight:600;font-size:{size}">{choice.mark} {escape(choice.title)}</span>'

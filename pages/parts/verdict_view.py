@@ -1,0 +1,43 @@
+"""How a hearing ended, and beside it the real jury where known."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from pages.parts.choice_mark import choice_html
+from pages.parts.inert import inert
+
+
+def verdict_view(record: Record, procedure: Procedure) -> None:
+    """The outcome, unmistakable; counts; the reasons; the real votes."""
+    verdict = record.run.verdict
+    assert verdict is not None
+    with st.container(border=True):
+        left, right = st.columns([2, 3], gap="large")
+        with left:
+            st.caption("Verdict")
+            st.html(choice_html(procedure, verdict.outcome, "2rem"))
+            counts = [f"{choice_html(procedure, name)} {number}" for name, number in verdict.counts.items()]
+            if verdict.abstained:
+                counts.append(f"{verdict.abstained} abstained")
+            st.html("&ensp;".join(counts))
+            if verdict.note:
+                inert(verdict.note, small=True)
+            real = record.real_counts
+            if real:
+                same = max(real, key=lambda name: real[name]) == verdict.outcome
+                far = [abs(real.get(name, 0) - number) for name, number in verdict.counts.items()]
+                told = "&ensp;".join(f"{choice_html(procedure, name)} {number}" for name, number in real.items())
+                st.caption("The real jury")
+                st.html(told)
+                st.caption(
+                    ("The same side won" if same else "The other side won")
+                    + f"; the counts differ by {sum(far) / max(1, len(far)):.1f} votes a side on average."
+                )
+        with right:
+            st.caption("Grounds")
+            st.html(f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{escape(verdict.summary)}</div>')
