@@ -8,13 +8,13 @@ import random
 import re
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from courtroom.case import Case
 from courtroom.engine.errors import Abstained, QuorumLost
-from courtroom.engine.events import Event, Noted, Retrieved, Seated, StageBegan, StageEnded, Tallied, Voted
+from courtroom.engine.events import Event, Learned, Noted, Retrieved, Seated, StageBegan, StageEnded, Tallied, Voted
 from courtroom.engine.exchange import Exchange
 from courtroom.engine.gate import Gate
 from courtroom.engine.live import Live, OpenCall
@@ -143,6 +143,13 @@ class Court(Generic[C, S]):
         hits = seen.hits if seen else await self.knowledge.answer(query)
         self._record(Retrieved(path=self._path(name), key=key, query=query, hits=hits))
         return hits
+
+    def learn(self, name: str, record: dict[str, Any]) -> None:
+        """Give the knowledge base something. Done once: driving the run again does not undo what was done to it since."""
+        path = self._path(name)
+        if not self.ledger.learned(path):
+            self.knowledge.learn(record)
+            self._record(Learned(path=path, record=record))
 
     def vote(self, member: Member, choice: str | None, reasons: Iterable[str] = ()) -> None:
         """Record a member's vote in the current stage's ballot; None is an abstention."""

@@ -40,6 +40,10 @@ class DiskLedger:
         event = self.store.event(self.run, "call", path)
         return event if isinstance(event, Called) else None
 
+    def learned(self, path: str) -> bool:
+        """Whether this was learned already."""
+        return self.store.event(self.run, "learned", path) is not None
+
     def retrieval(self, key: str) -> Retrieved | None:
         """What this run or its forebears saw."""
         return self.store.retrieval(self.run, key)

@@ -76,6 +76,14 @@ class Retrieved(Strict):
     hits: tuple[Hit, ...]
 
 
+class Learned(Strict):
+    """The knowledge base was given something; it happens once, however often the run is driven."""
+
+    kind: Literal["learned"] = "learned"
+    path: str
+    record: dict[str, Any]
+
+
 class Voted(Strict):
     """A member voted, or abstained (`choice` None)."""
 
@@ -127,6 +135,6 @@ class Verdict(Strict):
 
 
 Event = Annotated[
-    Seated | StageBegan | StageEnded | Called | Retrieved | Voted | Tallied | Noted, Field(discriminator="kind")
+    Seated | StageBegan | StageEnded | Called | Retrieved | Learned | Voted | Tallied | Noted, Field(discriminator="kind")
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)

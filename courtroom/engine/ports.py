@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from courtroom.engine.events import Called, Event, Retrieved
 from courtroom.knowledge.search import Hit, Rank, Search
@@ -32,6 +32,10 @@ class Ledger(Protocol):
         """The call recorded under this path, if any."""
         ...
 
+    def learned(self, path: str) -> bool:
+        """Whether this was learned already."""
+        ...
+
     def retrieval(self, key: str) -> Retrieved | None:
         """What this run or its forebears saw when they looked up the same."""
         ...
@@ -42,6 +46,10 @@ class Knows(Protocol):
 
     async def answer(self, query: Search | Rank) -> tuple[Hit, ...]:
         """Look something up."""
+        ...
+
+    def learn(self, record: dict[str, Any]) -> None:
+        """Take something in; taking it in twice is the same as once."""
         ...
 
 

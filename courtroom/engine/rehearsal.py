@@ -69,6 +69,10 @@ class MemoryLedger:
         """Nothing has happened before a rehearsal."""
         return None
 
+    def learned(self, path: str) -> bool:
+        """A rehearsal teaches nothing: all counts as learned."""
+        return True
+
     def retrieval(self, key: str) -> Retrieved | None:
         """Everything is looked up."""
         return None

@@ -6,7 +6,7 @@ import json
 import secrets
 import time
 from collections.abc import Iterator
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from courtroom.case import Case, Strict
 from courtroom.case_kinds import parse_case
@@ -15,6 +15,9 @@ from courtroom.engine.control import Control
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import EVENT, Called, Event, Retrieved, Verdict, Voted
 from courtroom.engine.setup import Setup
+
+if TYPE_CHECKING:
+    from courtroom.engine.record import Record
 
 S = TypeVar("S", bound=Setup)
 Status = Literal["running", "paused", "done", "failed"]
@@ -128,6 +131,27 @@ class RunStore:
         with self._database.transaction() as db:
             db.execute("DELETE FROM events WHERE run = ?", (run,))
             db.execute("DELETE FROM runs WHERE id = ?", (run,))
+
+    def restore(self, record: Record) -> None:
+        """Bring back a run that was deleted."""
+        run = record.run
+        with self._database.transaction() as db:
+            db.execute("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (run.case_hash, record.case.model_dump_json()))
+            db.execute(
+                "INSERT OR IGNORE INTO runs (id, procedure, case_id, title, case_hash, setup, seed, status, reason, verdict,"
+                " parent, origin, created, wall_s, control) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(run.id, run.procedure, run.case_id, run.title, run.case_hash, record.setup.model_dump_json()),
+                    *(run.seed, "paused" if run.status == "running" else run.status, run.reason),
+                    *(run.verdict.model_dump_json() if run.verdict else None, run.parent, run.origin, run.created),
+                    *(run.wall_s, run.control.model_dump_json()),
+                ),
+            )
+            for at, event in record.events:
+                db.execute(
+                    "INSERT OR IGNORE INTO events (run, kind, path, at, body) VALUES (?, ?, ?, ?, ?)",
+                    (run.id, event.kind, event.path, at, event.model_dump_json()),
+                )
 
     # --- who drives -----------------------------------------------------------------------------------------
 

@@ -118,12 +118,6 @@ class Summary(Answer):
     prevailing_orientation: str = Field(min_length=1, description="Which side is being supported, and how firmly.")
 
 
-class Reflection(Answer):
-    """n (Eq. 11, 13): norms distilled from a case (prompt E.9)."""
-
-    reflection_result: tuple[str, ...] = Field(min_length=2, max_length=4)
-
-
 class Examination(Strict):
     """O_I, O_II and O_III of one examination."""
 
@@ -238,20 +232,6 @@ class Summarise(Task[Summary]):
     round: int
     opinions: tuple[Heard, ...]
     before: Summary | None = None
-
-
-class Reflect(Task[Reflection]):
-    """Norms from a precedent and its jurors' opinions, the closest earlier norms in view (Eq. 13)."""
-
-    name = "reflect"
-    title = "Norm distillation"
-    dispute: str
-    category: str
-    language: str
-    buyer_views: tuple[str, ...] = ()
-    seller_views: tuple[str, ...] = ()
-    winner: Side
-    earlier_norms: tuple[str, ...] = ()
 
 
 def key_media(case: Dispute, clues: tuple[Clue, ...], limit: int = 4) -> tuple[Medium, ...]:

@@ -6,8 +6,7 @@ import random
 import re
 from collections import Counter
 
-import networkx as nx
-
+from courtroom.central import central
 from courtroom.dispute import SIDES, Dispute, Evidence, Side
 from courtroom.models.offline import answer_offline
 from courtroom.procedures.cyberjurors.offline import stance
@@ -28,15 +27,13 @@ from courtroom.procedures.cyberjurors.tasks import (
     Opinion,
     PerceiveEvidence,
     Perception,
-    Reflect,
-    Reflection,
     SelectEvidence,
     Selection,
     SellerPosition,
     Summarise,
     Summary,
 )
-from courtroom.text import sentences, words
+from courtroom.text import words
 
 CUE_BY_NAME = {cue.name: cue for cue in CUES}
 
@@ -45,7 +42,7 @@ CUE_BY_NAME = {cue.name: cue for cue in CUES}
 def extract(task: ExtractFocus, draw: random.Random) -> Focus:
     """Each side's most central sentences, and the words that both sides use."""
     case = task.case
-    claims = {side: _central(_texts(case, side), 2) for side in SIDES}
+    claims = {side: central(_texts(case, side), 2) for side in SIDES}
     shared = _contested(case)
     text = case.language
     return Focus(
@@ -87,7 +84,7 @@ def perceive(task: PerceiveEvidence, draw: random.Random) -> Perception:
         )
         for index, medium in enumerate(piece.media)
     )
-    summary = _central((piece.text,), 1) or (say(language, "no text"),)
+    summary = central((piece.text,), 1) or (say(language, "no text"),)
     cues = _named(language, tuple(contributions))
     enough = strength == "strong" and bool(task.before)
     return Perception(
@@ -177,7 +174,7 @@ def summarise(task: Summarise, draw: random.Random) -> Summary:
     arguments = [
         say(language, "argued", side=side_name(language, side), reasons=" ".join(reasons))
         for side in SIDES
-        if (reasons := _central([o.reasoning[0] for o in task.opinions if o.verdict == side], 2))
+        if (reasons := central([o.reasoning[0] for o in task.opinions if o.verdict == side], 2))
     ]
     margin = abs(buyer - seller) / max(1, buyer + seller)
     heat = "heated" if margin < 0.2 else "divided" if margin < 0.6 else "calm"
@@ -189,36 +186,8 @@ def summarise(task: Summarise, draw: random.Random) -> Summary:
     )
 
 
-@answer_offline.register
-def reflect(task: Reflect, draw: random.Random) -> Reflection:
-    """The winners' most central opinions, names and figures taken out; of two alike, the one nearer to an earlier norm."""
-    views = task.buyer_views if task.winner == "buyer" else task.seller_views
-    pool = [*views, *(task.earlier_norms[:2])] or [task.dispute]
-    general = [re.sub(r"\d[\d.,%]*", say(task.language, "some"), sentence) for text in pool for sentence in sentences(text)]
-    central = _central(general, 3)
-    fallback = say(task.language, "fallback norm", side=side_name(task.language, task.winner), category=task.category)
-    return Reflection(reflection_result=tuple(dict.fromkeys((*central, fallback)))[:4] if len(central) < 2 else central)
-
-
 def _texts(case: Dispute, side: Side) -> tuple[str, ...]:
     return tuple(piece.text for piece in case.by_side(side)) or tuple(m.text for m in case.chat if m.speaker == side)
-
-
-def _central(texts: tuple[str, ...] | list[str], count: int) -> tuple[str, ...]:
-    """The sentences most like all others (TextRank: PageRank over shared words), in their order."""
-    found = list(dict.fromkeys(sentence for text in texts for sentence in sentences(text)))[:40]
-    if len(found) <= count:
-        return tuple(found)
-    sets = [frozenset(words(sentence)) for sentence in found]
-    graph = nx.Graph()
-    graph.add_nodes_from(range(len(found)))
-    for i, mine in enumerate(sets):
-        for j in range(i):
-            if shared := len(mine & sets[j]):
-                graph.add_edge(i, j, weight=shared / (len(mine) + len(sets[j])))
-    rank = nx.pagerank(graph)
-    best = sorted(sorted(rank, key=lambda i: (-rank[i], i))[:count])
-    return tuple(found[i] for i in best)
 
 
 def _contested(case: Dispute) -> tuple[str, ...]:

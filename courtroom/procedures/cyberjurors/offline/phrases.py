@@ -37,10 +37,6 @@ PHRASES: dict[str, tuple[str, str]] = {
     "calm": ("There is little debate: nearly all agree.", "争论不大：几乎一致。"),
     "orientation": ("Buyer {buyer}, seller {seller}: the {leading} is being supported.", "买家 {buyer} 票，卖家 {seller} 票：目前支持{leading}。"),
     "some": ("some", "若干"),
-    "fallback norm": (
-        "In disputes about {category}, what the {side} can document decides.",
-        "在“{category}”类纠纷中，以{side}能证明的事实为准。",
-    ),
 }  # fmt: skip
 
 

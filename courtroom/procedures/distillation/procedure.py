@@ -1,0 +1,84 @@
+"""Norms from precedents, one after the other, each with the closest earlier norms in view (Eq. 11 to 13)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field
+
+from courtroom.engine.blocks import Block, Card, Cards
+from courtroom.engine.court import Court
+from courtroom.engine.events import Learned, Verdict
+from courtroom.engine.procedure import Preset, Procedure, Role, StageKind, View
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Member, Setup
+from courtroom.knowledge.search import Hit, Search
+from courtroom.precedent import Precedent, PrecedentBatch
+from courtroom.procedures.distillation import offline as _offline  # registers the offline model's method
+from courtroom.procedures.distillation.tasks import Reflect
+
+__all__ = ["DISTILLATION", "_offline"]
+
+
+class DistillationSetup(Setup):
+    """How norms are distilled."""
+
+    closest: int = Field(default=3, title="Earlier precedents in view", ge=0, le=10)
+
+
+async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:
+    """Each precedent's norms join the base before the next one is looked at, so that later norms build on earlier ones."""
+    analyst = court.member("analyst")
+    learned = 0
+    for number, precedent in enumerate(court.case.precedents, start=1):
+        await court.stage(f"Precedent {number}", "precedent")
+        near: tuple[Hit, ...] = ()
+        if court.setup.closest:
+            query = Search(
+                collection="precedents", text=precedent.dispute, k=court.setup.closest, exclude=(precedent.id,)
+            )
+            near = await court.retrieve("earlier", query)
+        (reflection,) = await court.all([court.ask(analyst, _question(precedent, near))])
+        if reflection is not None:
+            court.learn("norms", precedent.model_copy(update={"norms": reflection.reflection_result}).model_dump(mode="json"))
+            learned += 1
+    return Verdict(outcome=f"{learned} of {len(court.case.precedents)} precedents have norms", counts={})
+
+
+def _question(precedent: Precedent, near: tuple[Hit, ...]) -> Reflect:
+    return Reflect(
+        dispute=precedent.dispute,
+        category=precedent.category,
+        language=precedent.language,
+        buyer_views=tuple(o.text for o in precedent.opinions if o.side == "buyer"),
+        seller_views=tuple(o.text for o in precedent.opinions if o.side == "seller"),
+        winner=precedent.winner,
+        earlier_norms=tuple(norm for hit in near for norm in hit.record["norms"]),
+    )
+
+
+def _learned(record: Record) -> dict[str, list[Block]]:
+    cards = tuple(
+        Card(str(event.record["title"]), items=tuple(event.record["norms"]), facts=(("Category", str(event.record["category"])),))
+        for event in record.of(Learned)
+    )
+    return {"": [Cards(cards, empty="Norms appear here as they are distilled.")]}
+
+
+DISTILLATION = Procedure(
+    name="distillation",
+    title="Norm distillation",
+    summary="Turns precedents with their jurors' opinions into norms, the closest earlier norms in view.",
+    paper="Sun et al. (2026), CyberJurors, appendix B.2, arXiv:2605.28369",
+    hears="precedents",
+    setup=DistillationSetup,
+    roles=(Role("analyst", "Analyst", "Distils norms from a precedent."),),
+    stages=(StageKind("precedent", "Precedent", "One precedent's norms are distilled."),),
+    choices=(),
+    prompts=Path(__file__).parent / "prompts",
+    members=lambda setup: (Member(id="analyst", role="analyst", name="Analyst", spec=setup.spec("analyst", "analyst")),),
+    deliberate=distil,
+    at_most=lambda case, setup: len(case.precedents),
+    views=(View("norms", "Norms", ":material/auto_stories:", "What was learned.", _learned),),
+    presets=(Preset("Paper", "Three earlier precedents in view."),),
+)
