@@ -6,6 +6,9 @@ import streamlit as st
 
 st.set_page_config(page_title="Courtroom", page_icon=":material/gavel:", layout="wide")
 
+# Less empty space above the first line than Streamlit leaves.
+st.html("<style>.stMainBlockContainer { padding-top: 4.5rem; padding-bottom: 3rem; }</style>")
+
 page = st.navigation(
     [
         st.Page("pages/cases.py", title="Cases", icon=":material/folder_open:", default=True),

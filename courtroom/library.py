@@ -52,7 +52,8 @@ class Library:
     def cases(self) -> list[CaseSummary]:
         """All cases, the user's own first."""
         own = [_summary(case, bundled=False) for case in self._own()]
-        return own + [_summary(case, bundled=True) for case in self._samples.values()]
+        samples = sorted(self._samples.values(), key=lambda case: (case.language != "en", case.title))
+        return own + [_summary(case, bundled=True) for case in samples]
 
     def case(self, name: str) -> Case:
         """One case, its media in the store.

@@ -40,7 +40,7 @@ draft.seed = seed
 st.caption(literal(procedure.summary))
 
 preset_names = [preset.title for preset in procedure.presets]
-preset = st.segmented_control("Preset", preset_names, key=draft.key("preset"), help="A starting point; every knob can be changed afterwards.")
+preset = st.segmented_control("Preset", preset_names, default=draft.preset or None, key=draft.key("preset"), help="A starting point; every knob can be changed afterwards.")
 if preset and draft.preset != preset:
     draft.start_from(next(p for p in procedure.presets if p.title == preset))
     st.rerun()

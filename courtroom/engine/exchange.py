@@ -11,6 +11,7 @@ from courtroom.engine.setup import Member
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.repair import Unreadable, complaint, read_answer
 from courtroom.models.request import Message, Reply, Request
+from courtroom.models.spec import OFFLINE
 from courtroom.models.task import Task
 
 if TYPE_CHECKING:
@@ -91,9 +92,10 @@ class Exchange(Generic[A]):
         sees = bool(media) and await self._court.sight.sees(spec)
         if media and not sees:
             self._described = tuple(medium.id for medium in media)
-            self._court.note(
-                f"described/{spec.id}", f"{spec.id} can't see pictures: media are replaced by their descriptions."
-            )
+            if spec.id != OFFLINE:  # it says so of itself
+                self._court.note(
+                    f"described/{spec.id}", f"{spec.id} can't see pictures: media are replaced by their descriptions."
+                )
         messages = self._court.prompts.render(self._task, sees=sees)
         return Request(spec, messages, self._task, f"{self._court.seed}/{self._member.id}")
 

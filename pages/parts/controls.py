@@ -33,7 +33,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         if status != "done":
             if st.button("Step", icon=":material/skip_next:", disabled=not idle, help="Work on one stage.", shortcut="s"):
                 _do(lambda: runner.step(run.id))
-            if st.button("Run", icon=":material/play_arrow:", disabled=not idle, type="primary" if idle else "secondary", help="Run on to the end, or to the next break.", shortcut="r"):
+            if st.button("Run", icon=":material/play_arrow:", disabled=not idle, type="primary" if idle else "secondary", help="Run on to the end, or to the next break.", shortcut="g"):
                 _do(lambda: runner.go(run.id))
             if st.button("Pause", icon=":material/pause:", disabled=idle, help="Ask nothing more for now. Answers under way still arrive and are kept.", shortcut="p"):
                 _do(lambda: runner.pause(run.id))

@@ -17,7 +17,7 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
     verdict = record.run.verdict
     assert verdict is not None
     with st.container(border=True):
-        left, right = st.columns([2, 3], gap="large")
+        left, middle, right = st.columns([2, 2, 5], gap="large")
         with left:
             st.caption("Verdict")
             st.html(choice_html(procedure, verdict.outcome, "2rem"))
@@ -27,13 +27,13 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
             st.html("&ensp;".join(counts))
             if verdict.note:
                 inert(verdict.note, small=True)
-            real = record.real_counts
-            if real:
+        with middle:
+            if real := record.real_counts:
                 same = max(real, key=lambda name: real[name]) == verdict.outcome
                 far = [abs(real.get(name, 0) - number) for name, number in verdict.counts.items()]
                 told = "&ensp;".join(f"{choice_html(procedure, name)} {number}" for name, number in real.items())
                 st.caption("The real jury")
-                st.html(told)
+                st.html(f'<div style="line-height:3rem">{told}</div>')
                 st.caption(
                     ("The same side won" if same else "The other side won")
                     + f"; the counts differ by {sum(far) / max(1, len(far)):.1f} votes a side on average."

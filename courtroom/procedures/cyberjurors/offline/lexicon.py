@@ -61,7 +61,7 @@ CUES: tuple[Cue, ...] = (
     _cue("accepted", "seller", 1.3, "the buyer accepted it knowingly", "买家知情并接受",
          r"(?:buyer|she|he|you|they) (?:agreed|accepted|confirmed(?! receipt)|acknowledged|wrote \W?(?:fine|ok|no problem))|that is fine|no problem with that|I can live with|买家(?:同意|确认|接受|表示)|没关系|可以接受|不介意"),
     _cue("as-described", "seller", 1.0, "the item was shown in order before dispatch", "发货前状态完好",
-         r"work(?:s|ed|ing) (?:fine|normally|perfectly|as it should)|in working order|tested (?:it )?before|before (?:dispatch|shipping|packing)|as described|功能正常|测试正常|发货前|打包前|与描述一致|如描述"),
+         r"work(?:s|ed|ing) (?:fine|normally|perfectly|as it should)|in working order|tested (?:it )?before|before (?:dispatch|shipping|packing)|(?<!not )as described|功能正常|测试正常|发货前|打包前|与描述一致|如描述"),
     _cue("swapped", "seller", 1.5, "signs that the item was swapped", "疑似调包",
          r"serial (?:number )?(?:does not|doesn't|did not|differs)|not the (?:one|item|unit) (?:I|we) (?:sent|shipped|sold)|swapped|different (?:serial|unit)|序列号(?:不符|不一致|对不上)|调包|掉包|不是我(?:发|寄)"),
     _cue("buyer-caused", "seller", 1.3, "damage or use by the buyer", "买家使用或自行造成",
