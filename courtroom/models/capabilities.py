@@ -24,11 +24,10 @@ class Capabilities:
         if spec.vision != "auto":
             return spec.vision == "yes"
         found = self.recall(spec.id, "vision")
-        if found is None:
-            entry: dict[str, Any] | None = await asyncio.to_thread(card, spec.id)
-            found = True if entry is None else bool(entry.get("supports_vision"))
-            self._known[spec.id, "vision"] = found
-        return found
+        if found is not None:
+            return found
+        entry: dict[str, Any] | None = await asyncio.to_thread(card, spec.id)  # may import LiteLLM
+        return True if entry is None else bool(entry.get("supports_vision"))
 
     def remember(self, model: str, name: str, value: bool) -> None:
         """Keep what was found out."""
@@ -36,7 +35,7 @@ class Capabilities:
         self._database.connection.execute("INSERT OR REPLACE INTO capabilities VALUES (?, ?, ?)", (model, name, value))
 
     def recall(self, model: str, name: str) -> bool | None:
-        """What is known; None where nothing is."""
+        """What was found out; None where nothing was."""
         if (model, name) not in self._known:
             row = self._database.connection.execute(
                 "SELECT value FROM capabilities WHERE model = ? AND name = ?", (model, name)

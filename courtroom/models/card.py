@@ -15,15 +15,34 @@ def load() -> Any:
 
     litellm.telemetry = False
     litellm.suppress_debug_info = True
-    litellm.turn_off_message_logging = True
     litellm.drop_params = True
     return litellm
 
 
 @cache
-def card(model: str) -> dict[str, Any] | None:
-    """What LiteLLM knows of a model: prices, vision, JSON schema. None for one it does not know."""
+def provider(model: str) -> str:
+    """Who serves a model id, in LiteLLM's words, e.g. `openai`. Empty for one it can't place."""
+    litellm = load()
     try:
-        return dict(load().get_model_info(model))
-    except Exception:  # noqa: BLE001  LiteLLM raises a bare Exception for a model that it does not know
+        return str(litellm.get_llm_provider(model)[1])
+    except litellm.BadRequestError:
+        return ""
+
+
+@cache
+def card(model: str) -> dict[str, Any] | None:
+    """What LiteLLM knows of a model: prices, vision, JSON schema. None for one it does not know.
+
+    Looked up in its table, as `get_model_info` asks a running Ollama over the network, and takes every
+    Hugging Face model to be free.
+    """
+    table: dict[str, dict[str, Any]] = load().model_cost
+    served_by = provider(model)
+    if not served_by:
         return None
+    name = model.removeprefix(f"{served_by}/")
+    for key in (f"{served_by}/{name}", model, name):
+        entry = table.get(key)
+        if entry is not None and str(entry.get("litellm_provider", "")).startswith(served_by):
+            return dict(entry)
+    return None

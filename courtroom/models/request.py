@@ -55,6 +55,11 @@ class Request:
     tag: str
 
     @cached_property
+    def has_media(self) -> bool:
+        """Whether pictures or videos go with it."""
+        return any(isinstance(part, Medium) for message in self.messages for part in message.parts)
+
+    @cached_property
     def key(self) -> str:
         """SHA-256 of all that can change the answer; under it the answer is stored and found again.
 
