@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -135,6 +136,9 @@ def _setup(kind: type[Setup], model: str | None, changes: list[str]) -> Setup:
 
 
 def _drive(house: Courthouse, run: str, until: str | None, json_: bool) -> None:
+    kinds = house.procedures[house.store.run(run).procedure].stages
+    if until and not any(re.fullmatch(rf"{kind.name}([ -]\d+)?", until.casefold()) for kind in kinds):
+        raise _wrong(f"--until: there is no stage “{until}”. Stages are: {', '.join(kind.title for kind in kinds)}.")
     before = answered(house.record(run))
     try:
         house.runner.go(run, Control(stage=until))

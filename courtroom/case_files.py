@@ -117,7 +117,7 @@ def _plain(item: Any) -> str:
     if kind == "missing":
         return "is missing. Add this field."
     if kind == "extra_forbidden":
-        return "is not a field of a case. Remove it, or check its spelling."
+        return "is not a known field. Remove it, or check its spelling."
     if kind == "literal_error":
         return f"must be one of {item['ctx']['expected']}."
     return f"{message.removeprefix('Value error, ').rstrip('.')}. Correct the value."

@@ -220,6 +220,10 @@ class Runner:
             task.cancel()
         await asyncio.gather(*driving, return_exceptions=True)
         await self._asker.finish()
+        rest = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in rest:  # what libraries have left running on this loop
+            task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
 
 
 def _alive(owner: str | None, heartbeat: float | None) -> bool:

@@ -34,7 +34,7 @@ def draw_votes(record: Record, choices: Sequence[Choice], theme: str = "light") 
             textfont={"color": "#FFFFFF" if theme == "light" else "#12161F"},
             hovertemplate="%{y}: %{x}<extra>" + title + "</extra>",
         )
-    figure.update_layout(barmode="stack", bargap=0.35)
+    figure.update_layout(barmode="stack", bargap=0.35, legend_traceorder="normal")
     figure.update_yaxes(autorange="reversed", tickfont={"color": INK[theme]})
     figure.update_xaxes(title_text="votes", dtick=max(1, len(record.members) // 8))
     return framed(figure, theme, 130 + 56 * len(ballots))

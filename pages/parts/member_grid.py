@@ -62,7 +62,7 @@ def _fits(shown: str | None, choices: dict[str, str], vote: Voted | None) -> boo
 
 
 def _card(procedure: Procedure, member: Member, vote: Voted | None) -> None:
-    with st.container(border=True, height=270):
+    with st.container(border=True, height=215):
         persona = member.persona
         line = f"{persona.age}, {persona.status}. {persona.background}" if persona else member.spec.id
         told = choice_html(procedure, vote.choice) if vote else '<span style="opacity:.6">no vote yet</span>'

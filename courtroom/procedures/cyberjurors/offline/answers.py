@@ -237,7 +237,7 @@ def _reasons(language: str, side: Side, evidence: tuple[Contribution, ...], othe
     told = [_told(language, c) for c in for_it[:3]] or [say(language, "nothing")]
     if against:
         told.append(say(language, "against", what=_told(language, against[0])))
-    return told
+    return [reason[:1].upper() + reason[1:] for reason in told]
 
 
 def _told(language: str, c: Contribution) -> str:
