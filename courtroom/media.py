@@ -207,7 +207,7 @@ def _captured(path: Path) -> tuple[Any, Any]:
     os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")  # read when cv2 first opens a file
     import cv2
 
-    cv2.setLogLevel(0)
+    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     return cv2, cv2.VideoCapture(str(path))
 
 
