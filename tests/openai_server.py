@@ -1,6 +1,6 @@
 """A real HTTP server that speaks the OpenAI chat protocol and answers by the schema it is given.
 
-    python -m tests.openai_server --delay 0.2 --faults 0.3
+    python tests/openai_server.py --delay 0.2 --faults 0.3 --seed 1
 
 prints its port on the first line and serves until it is ended. `GET /stats` tells what it was asked.
 """
@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import bisect
 import hashlib
 import json
 import random
+import subprocess
+import sys
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,30 +27,48 @@ from aiohttp import web
 FAULTS = ("429", "500", "hang", "empty body", "cut body", "cut answer", "wrong schema", "prose", "empty answer")
 MARK = "It must fit this JSON schema:\n"
 
-Answer = Callable[[dict[str, Any]], str | None]
+Answer = Callable[[dict[str, Any]], str | web.Response | None]
 
 
 @dataclass
 class OpenAIServer:
-    """Runs in a thread of its own; use as a context manager."""
+    """Runs in a thread of its own; use as a context manager.
+
+    Whether a call fails, and how, depends on the seed, the question and how often it was asked: never on the
+    order of calls, so that a run with faults can be repeated.
+    """
 
     delay: float = 0.0
+    """Seconds before each answer."""
     faults: float = 0.0
+    """The share of calls that fail, 0 to 1, in one of the ways in `only`."""
     only: tuple[str, ...] = FAULTS
     seed: int = 0
     blind: bool = False
+    """Refuse pictures, with a 400."""
     streams: bool = True
+    """Whether a request for a stream gets one, or plain JSON."""
+    counts: bool = True
+    """Whether replies tell the tokens used."""
     hang_s: float = 3600.0
+    retry_after: str = "0"
     answer: Answer = lambda body: None
+    """A test's own answer: a text, a whole response, or None for the usual one."""
+    keep_bodies: bool = False
+    port: int = 0
+
     calls: int = 0
     open: int = 0
     most_open: int = 0
     seen: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)
+    faulted: Counter[str] = field(default_factory=Counter)
     headers: list[dict[str, str]] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
-    keep_bodies: bool = False
-    port: int = 0
+    prompts: list[str] = field(default_factory=list)
+    """All prompts so far, sorted, so that the longest common prefix stands beside its place."""
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
 
     @property
     def url(self) -> str:
@@ -73,6 +95,7 @@ class OpenAIServer:
             app = web.Application(client_max_size=2**28)
             app.router.add_post("/v1/chat/completions", self._chat)
             app.router.add_post("/v1/embeddings", self._embed)
+            app.router.add_get("/v1/models", self._models)
             app.router.add_get("/stats", self._stats)
             self._runner = web.AppRunner(app, shutdown_timeout=0.1)
             await self._runner.setup()
@@ -86,27 +109,42 @@ class OpenAIServer:
         self._loop.run_forever()
 
     def stats(self) -> dict[str, Any]:
-        """How often each distinct question was answered well, faults apart."""
+        """What it was asked and how it went.
+
+        `repeated` counts calls whose question had been put before, `answered_again` those that had been answered
+        well before: zero where nothing on record is asked again.
+        """
         return {
             "calls": self.calls,
             "distinct": len(self.seen),
+            "repeated": self.calls - len(self.seen),
             "answered": sum(self.answered.values()),
             "answered_again": sum(count - 1 for count in self.answered.values()),
             "most_open": self.most_open,
+            "faults": dict(self.faulted),
+            "prompt_tokens": self.prompt_tokens,
+            "cached_tokens": self.cached_tokens,
         }
 
     async def _stats(self, request: web.Request) -> web.Response:
         return web.json_response(self.stats())
 
+    async def _models(self, request: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": "any", "object": "model", "owned_by": "test"}]})
+
     async def _embed(self, request: web.Request) -> web.Response:
-        texts = (await request.json())["input"]
+        given = (await request.json())["input"]
+        texts = [given] if isinstance(given, str) else given
         data = [{"object": "embedding", "index": i, "embedding": _vector(text)} for i, text in enumerate(texts)]
-        return web.json_response({"object": "list", "data": data, "model": "e", "usage": {"prompt_tokens": 1, "total_tokens": 1}})
+        tokens = sum(map(len, texts)) // 4
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        return web.json_response({"object": "list", "data": data, "model": "any", "usage": usage})
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()
         body = json.loads(raw)
-        question = hashlib.sha256(json.dumps(body["messages"], sort_keys=True).encode()).hexdigest()
+        asked = [body.get(name) for name in ("model", "messages", "temperature", "response_format")]
+        question = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
         self.seen[question] += 1
         self.calls += 1
         self.headers.append(dict(request.headers))
@@ -117,23 +155,30 @@ class OpenAIServer:
         try:
             draw = random.Random(f"{self.seed}/{question}/{self.seen[question]}")
             fault = draw.choice(self.only) if draw.random() < self.faults else ""
+            if fault:
+                self.faulted[fault] += 1
             await asyncio.sleep(self.hang_s if fault == "hang" else self.delay)
-            if self.blind and "image_url" in raw.decode():
-                return web.json_response({"error": {"message": "this model takes no image input"}}, status=400)
+            if self.blind and b'"image_url"' in raw:
+                error = {"error": {"message": "This model does not support image input."}}
+                return web.json_response(error, status=400)
             return await self._respond(request, body, question, fault)
         finally:
             self.open -= 1
 
-    async def _respond(self, request: web.Request, body: dict[str, Any], question: str, fault: str) -> web.StreamResponse:
+    async def _respond(
+        self, request: web.Request, body: dict[str, Any], question: str, fault: str
+    ) -> web.StreamResponse:
         if fault == "429":
             error = {"error": {"message": "slow down", "type": "rate_limit"}}
-            return web.json_response(error, status=429, headers={"Retry-After": "0"})
+            return web.json_response(error, status=429, headers={"Retry-After": self.retry_after})
         if fault == "500":
             return web.json_response({"error": {"message": "oops"}}, status=500)
         if fault == "empty body":
             return web.Response(text="", content_type="application/json")
-        text = self.answer(body) or answer_for(body, question)
-        finish = "stop"
+        answer = self.answer(body)
+        if isinstance(answer, web.Response):
+            return answer
+        text, finish = answer or answer_for(body, question), "stop"
         if fault == "cut answer":
             text, finish = text[: max(1, len(text) // 2)], "length"
         elif fault == "wrong schema":
@@ -144,12 +189,31 @@ class OpenAIServer:
             text = ""
         elif not fault:
             self.answered[question] += 1
+        usage = self._usage(body, text) if self.counts else None
         if body.get("stream") and self.streams:
-            return await _stream(request, text, finish)
-        reply = json.dumps(_completion(body, text, finish))
-        if fault == "cut body":
-            return web.Response(text=reply[: len(reply) // 2], content_type="application/json")
-        return web.Response(text=reply, content_type="application/json")
+            return await _stream(request, body, text, finish, usage, cut=fault == "cut body")
+        reply = json.dumps(_completion(body, text, finish, usage))
+        return web.Response(
+            text=reply[: len(reply) // 2] if fault == "cut body" else reply, content_type="application/json"
+        )
+
+    def _usage(self, body: dict[str, Any], text: str) -> dict[str, Any]:
+        """Four characters a token; cached is what lies in a prefix already sent."""
+        prompt = "\n".join(f"{message['role']}\n{_texts(message)}" for message in body["messages"])
+        place = bisect.bisect_left(self.prompts, prompt)
+        beside = self.prompts[max(0, place - 1) : place + 1]
+        cached = max((_common(prompt, other) for other in beside), default=0) // 4
+        if prompt not in beside:
+            self.prompts.insert(place, prompt)
+        tokens, completion = len(prompt) // 4, len(text) // 4
+        self.prompt_tokens += tokens
+        self.cached_tokens += cached
+        return {
+            "prompt_tokens": tokens,
+            "completion_tokens": completion,
+            "total_tokens": tokens + completion,
+            "prompt_tokens_details": {"cached_tokens": cached},
+        }
 
 
 def answer_for(body: dict[str, Any], question: str) -> str:
@@ -159,7 +223,7 @@ def answer_for(body: dict[str, Any], question: str) -> str:
         text = "\n".join(_texts(message) for message in body["messages"] if message["role"] == "user")
         if MARK not in text:
             return "Hello."
-        form, _ = json.JSONDecoder().raw_decode(text[text.index(MARK) + len(MARK) :])
+        form, _ = json.JSONDecoder().raw_decode(text[text.rindex(MARK) + len(MARK) :])
     ids = _choices(body)
     return json.dumps(_value(form, form.get("$defs", {}), random.Random(question), "", ids), ensure_ascii=False)
 
@@ -173,6 +237,8 @@ def _choices(body: dict[str, Any]) -> list[str]:
 def _value(form: dict[str, Any], defs: dict[str, Any], draw: random.Random, name: str, ids: list[str]) -> Any:
     if "$ref" in form:
         form = defs[form["$ref"].rsplit("/", 1)[1]]
+    if "const" in form:
+        return form["const"]
     if "enum" in form:
         return draw.choice(form["enum"])
     if "anyOf" in form:
@@ -181,48 +247,67 @@ def _value(form: dict[str, Any], defs: dict[str, Any], draw: random.Random, name
     if kind == "object":
         return {key: _value(part, defs, draw, key, ids) for key, part in form.get("properties", {}).items()}
     if kind == "array":
-        count = max(form.get("minItems", 0), 1)
+        count = max(form.get("minItems", 0), min(draw.randint(1, 2), form.get("maxItems", 2)))
         return [_value(form["items"], defs, draw, name, ids) for _ in range(count)]
     if kind == "boolean":
         return draw.random() < 0.3
     if kind in ("integer", "number"):
-        return form.get("minimum", 0)
+        low = form.get("minimum", form.get("exclusiveMinimum", -1) + 1)
+        return min(low + draw.randint(0, 3), form.get("maximum", low + 3))
     if name == "selected_evidence_id" and ids:
         return draw.choice(ids)
-    return f"{name or 'word'} {draw.randrange(1000)}: what was said about it, in a sentence of usual length."
+    text = f"{name or 'word'} {draw.randrange(1000)}: what was said about it, in a sentence of usual length."
+    return text[: form.get("maxLength", len(text))].ljust(form.get("minLength", 0), ".")
 
 
 def _texts(message: dict[str, Any]) -> str:
     content = message["content"]
-    return content if isinstance(content, str) else "\n".join(p.get("text", "") for p in content)
+    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
 
 
-def _usage(body: dict[str, Any], text: str) -> dict[str, Any]:
-    prompt = sum(len(_texts(message)) for message in body["messages"]) // 4
-    return {"prompt_tokens": prompt, "completion_tokens": len(text) // 4, "total_tokens": prompt + len(text) // 4}
+def _common(one: str, other: str) -> int:
+    """Length of the prefix that two texts share; found by halves, as prompts are long."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[:middle] == other[:middle] else (low, middle - 1)
+    return low
 
 
-def _completion(body: dict[str, Any], text: str, finish: str) -> dict[str, Any]:
+def _completion(body: dict[str, Any], text: str, finish: str, usage: dict[str, Any] | None) -> dict[str, Any]:
     message = {"role": "assistant", "content": text}
     return {
         "id": "c", "object": "chat.completion", "created": 0, "model": body["model"],
-        "choices": [{"index": 0, "message": message, "finish_reason": finish}], "usage": _usage(body, text),
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        **({"usage": usage} if usage else {}),
     }  # fmt: skip
 
 
-async def _stream(request: web.Request, text: str, finish: str) -> web.StreamResponse:
+async def _stream(
+    request: web.Request, body: dict[str, Any], text: str, finish: str, usage: dict[str, Any] | None, *, cut: bool
+) -> web.StreamResponse:
+    """Forty characters an event; `cut` ends it in the middle, without a word on why."""
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
+    base = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": body["model"]}
     pieces = [text[i : i + 40] for i in range(0, len(text), 40)]
-    for delta, end in [*(({"content": piece}, None) for piece in pieces), ({}, finish)]:
-        chunk = {
-            "id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m",
-            "choices": [{"index": 0, "delta": delta, "finish_reason": end}],
-        }  # fmt: skip
-        await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
-    await response.write(b"data: [DONE]\n\n")
+    events: list[dict[str, Any]] = [_piece({"content": piece}, None) for piece in pieces]
+    if cut:
+        events = events[: (len(events) + 1) // 2]
+    else:
+        events.append(_piece({}, finish))
+        if usage and body.get("stream_options", {}).get("include_usage"):
+            events.append({"choices": [], "usage": usage})
+    for event in events:
+        await response.write(f"data: {json.dumps({**base, **event})}\n\n".encode())
+    if not cut:
+        await response.write(b"data: [DONE]\n\n")
     await response.write_eof()
     return response
+
+
+def _piece(delta: dict[str, str], finish: str | None) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
 
 def _vector(text: str) -> list[float]:
@@ -230,16 +315,38 @@ def _vector(text: str) -> list[float]:
     return [draw.uniform(-1, 1) for _ in range(32)]
 
 
+@contextmanager
+def server_process(delay: float = 0.0, faults: float = 0.0, hang: float = 3600.0, seed: int = 0) -> Iterator[str]:
+    """The server in a process of its own; gives its address."""
+    given = ("--delay", str(delay), "--faults", str(faults), "--hang", str(hang), "--seed", str(seed))
+    with subprocess.Popen([sys.executable, "-m", "tests.openai_server", *given], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+        finally:
+            process.kill()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--delay", type=float, default=0.0)
-    parser.add_argument("--faults", type=float, default=0.0)
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
+    parser.add_argument("--faults", type=float, default=0.0, help="share of calls that fail, 0 to 1")
+    parser.add_argument("--only", choices=FAULTS, nargs="+", default=FAULTS, help="ways to fail")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--hang", type=float, default=3600.0)
+    parser.add_argument("--hang", type=float, default=3600.0, help="seconds that a hanging call takes")
+    parser.add_argument("--blind", action="store_true", help="refuse pictures")
+    parser.add_argument("--no-stream", action="store_true", help="answer requests for a stream with plain JSON")
     given = parser.parse_args()
     server = OpenAIServer(
-        port=given.port, delay=given.delay, faults=given.faults, seed=given.seed, hang_s=given.hang
+        port=given.port,
+        delay=given.delay,
+        faults=given.faults,
+        only=tuple(given.only),
+        seed=given.seed,
+        hang_s=given.hang,
+        blind=given.blind,
+        streams=not given.no_stream,
     )
     with server:
         print(server.port, flush=True)

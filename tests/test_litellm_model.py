@@ -1,44 +1,42 @@
-"""Calls over real HTTP, each fault by itself."""
+"""Calls over real HTTP, each fault by itself. What a server counts is what was really sent."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
+from aiohttp import web
+from tenacity import wait_none
 
+from courtroom.case import Medium
 from courtroom.media import MediaStore
+from courtroom.models import failures
+from courtroom.models.card import card
 from courtroom.models.errors import CannotSee, ModelError, ModelRefused
-from courtroom.models.keys import KEYS
+from courtroom.models.keys import KEYS, NO_KEY
 from courtroom.models.litellm_model import LiteLLMModel
+from courtroom.models.pool import ModelPool
+from courtroom.models.prices import price
 from courtroom.models.repair import Unreadable, read_answer
-from courtroom.models.request import Message, Reply, Request
-from courtroom.models.spec import ModelSpec
-from courtroom.models.task import Task
 from tests.openai_server import OpenAIServer
+from tests.say import Word, ask, picture, question
+
+SECRET = "sk-very-secret-123456"
+HTTP_FAULTS = ("429", "500", "empty body", "cut body")
 
 
-class Word(BaseModel):
-    word: str
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "_backoff", wait_none())
+    for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
 
 
-class SayAWord(Task[Word]):
-    name = "say"
-    title = "Say a word"
-
-
-def request_for(**spec: object) -> Request:
-    schema = '{"type": "object", "properties": {"word": {"type": "string"}}}'
-    message = Message("user", ("Say a word.\nIt must fit this JSON schema:\n" + schema,))
-    given = {"id": "openai/any", "timeout_s": 5.0, **spec}
-    return Request(ModelSpec.model_validate(given), (message,), SayAWord(), "0/a")
-
-
-async def ask(server: OpenAIServer, folder: Path, watch: list[str] | None = None, **spec: object) -> Reply:
-    KEYS.set({"OPENAI_API_BASE": server.url})
-    model = LiteLLMModel(MediaStore(folder))
-    return await model.answer(request_for(**spec), watch.append if watch is not None else None)
+def refusing(status: int, message: str) -> OpenAIServer:
+    error = {"error": {"message": message}}
+    return OpenAIServer(answer=lambda body: web.json_response(error, status=status))
 
 
 async def test_an_answer_comes_with_its_usage_and_an_unknown_price(tmp_path: Path) -> None:
@@ -46,84 +44,235 @@ async def test_an_answer_comes_with_its_usage_and_an_unknown_price(tmp_path: Pat
         reply = await ask(server, tmp_path)
     assert isinstance(read_answer(reply.text, Word, reply.finish), Word)
     assert reply.usage.prompt > 0
+    assert reply.usage.completion > 0
     assert reply.cost is None
+    assert reply.finish == "stop"
+    assert reply.latency_s > 0
     assert server.calls == 1
 
 
-@pytest.mark.parametrize("fault", ["429", "500", "empty body", "cut body"])
-async def test_a_fault_that_may_pass_is_tried_as_often_as_set_and_no_more(fault: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("watched", [False, True], ids=["whole", "streamed"])
+async def test_a_known_price_and_the_discount_for_cached_tokens_count(watched: bool, tmp_path: Path) -> None:
+    known = price("openai/gpt-4o-mini")
+    assert known is not None
+    watch = (lambda text: None) if watched else None
+    with OpenAIServer() as server:
+        first = await ask(server, tmp_path, watch, id="openai/gpt-4o-mini")
+        second = await ask(server, tmp_path, watch, id="openai/gpt-4o-mini")
+    assert first.cost == pytest.approx(known.of(first.usage.prompt, first.usage.completion))
+    assert second.usage.cached == second.usage.prompt > 0
+    assert second.cost is not None
+    assert second.cost < known.of(second.usage.prompt, second.usage.completion)
+
+
+@pytest.mark.parametrize("watched", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("fault", HTTP_FAULTS)
+async def test_a_fault_that_may_pass_is_tried_as_often_as_set_and_no_more(
+    fault: str, watched: bool, tmp_path: Path
+) -> None:
     with OpenAIServer(faults=1.0, only=(fault,)) as server:
+        with pytest.raises(ModelError):
+            await ask(server, tmp_path, (lambda text: None) if watched else None, attempts=3)
+        assert server.calls == 3
+
+
+async def test_a_fault_that_passes_is_not_seen(tmp_path: Path) -> None:
+    with OpenAIServer(faults=0.7, only=HTTP_FAULTS, seed=2) as server:
+        reply = await ask(server, tmp_path, attempts=20)
+    assert isinstance(read_answer(reply.text, Word, reply.finish), Word)
+    assert reply.attempts == server.calls > 1
+
+
+async def test_a_server_that_hangs_is_given_up_after_the_time_out(tmp_path: Path) -> None:
+    await LiteLLMModel(MediaStore(tmp_path)).warm()
+    with OpenAIServer(faults=1.0, only=("hang",)) as server:
+        with pytest.raises(ModelError, match="did not answer within 0.3 s"):
+            await ask(server, tmp_path, attempts=2, timeout_s=0.3)
+        assert server.calls == 2
+
+
+async def test_the_provider_says_how_long_to_wait(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "courtroom")
+    with (
+        OpenAIServer(faults=1.0, only=("429",), retry_after="0.1") as server,
+        pytest.raises(ModelError, match="allows no more calls"),
+    ):
+        await ask(server, tmp_path, attempts=2)
+    assert "again in 0.1 s" in caplog.text
+
+
+async def test_a_reply_without_an_answer_is_asked_again(tmp_path: Path) -> None:
+    empty = {"id": "c", "object": "chat.completion", "created": 0, "model": "any", "choices": []}
+    with OpenAIServer(answer=lambda body: web.json_response(empty)) as server:
         with pytest.raises(ModelError):
             await ask(server, tmp_path, attempts=2)
         assert server.calls == 2
 
 
-async def test_a_server_that_hangs_is_given_up_after_the_time_out(tmp_path: Path) -> None:
-    with OpenAIServer(faults=1.0, only=("hang",)) as server:
-        with pytest.raises(ModelError, match="did not answer within 0.2 s"):
-            await ask(server, tmp_path, attempts=2, timeout_s=0.2)
-        assert server.calls == 2
-
-
-async def test_a_fault_that_passes_is_not_seen(tmp_path: Path) -> None:
-    with OpenAIServer(faults=0.6, only=("500",), seed=1) as server:
-        reply = await ask(server, tmp_path, attempts=10)
-    assert reply.text
-    assert reply.attempts == server.calls
-
-
-async def test_an_answer_cut_off_is_returned_as_cut_off(tmp_path: Path) -> None:
-    with OpenAIServer(faults=1.0, only=("cut answer",)) as server:
-        reply = await ask(server, tmp_path)
-    assert reply.finish == "length"
-    with pytest.raises(Unreadable, match="cut off"):
+@pytest.mark.parametrize("fault", ["wrong schema", "prose", "empty answer", "cut answer"])
+async def test_what_the_model_says_is_handed_on_as_it_came(fault: str, tmp_path: Path) -> None:
+    with OpenAIServer(faults=1.0, only=(fault,)) as server:
+        reply = await ask(server, tmp_path, attempts=3)
+        assert server.calls == 1
+    assert reply.finish == ("length" if fault == "cut answer" else "stop")
+    with pytest.raises(Unreadable):
         read_answer(reply.text, Word, reply.finish)
+
+
+async def test_half_a_surrogate_pair_can_be_stored(tmp_path: Path) -> None:
+    with OpenAIServer(answer=lambda body: '{"word": "\ud800"}') as server:
+        reply = await ask(server, tmp_path)
+    assert reply.text == '{"word": "?"}'
 
 
 async def test_an_answer_streams_in(tmp_path: Path) -> None:
     seen: list[str] = []
     with OpenAIServer() as server:
-        reply = await ask(server, tmp_path, watch=seen)
+        streamed = await ask(server, tmp_path, seen.append)
+        assert server.calls == 1
+        whole = await ask(server, tmp_path)
     assert len(seen) > 1
-    assert seen[-1] == reply.text
+    assert seen[-1] == streamed.text == whole.text
     assert all(later.startswith(earlier) for earlier, later in zip(seen, seen[1:], strict=False))
-    assert server.calls == 1
+    assert (streamed.usage.prompt, streamed.usage.completion) == (whole.usage.prompt, whole.usage.completion)
 
 
-async def test_a_server_that_does_not_stream_is_asked_for_the_whole_answer(tmp_path: Path) -> None:
-    with OpenAIServer(streams=False) as server:
-        reply = await ask(server, tmp_path, watch=[])
-    assert isinstance(read_answer(reply.text, Word, reply.finish), Word)
+async def test_a_stream_that_is_cut_by_the_longest_answer_says_so(tmp_path: Path) -> None:
+    with OpenAIServer(faults=1.0, only=("cut answer",)) as server:
+        reply = await ask(server, tmp_path, lambda text: None)
+    assert reply.finish == "length"
 
 
-async def test_a_key_appears_in_no_message_and_no_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    def leak(body: dict[str, object]) -> str:
-        raise AssertionError("never reached")
-
-    with OpenAIServer(faults=1.0, only=("500",), answer=leak) as server:
-        KEYS.set({"OPENAI_API_BASE": server.url, "OPENAI_API_KEY": "sk-very-secret-123456"})
-        logging.getLogger("courtroom").propagate = True
-        with pytest.raises(ModelError) as caught:
-            await LiteLLMModel(MediaStore(tmp_path)).answer(request_for(attempts=1))
-    assert server.headers[0]["Authorization"] == "Bearer sk-very-secret-123456"
-    assert "very-secret" not in str(caught.value) + caplog.text
-
-
-async def test_a_model_that_refuses_pictures_is_told_from_other_refusals(tmp_path: Path) -> None:
-    from courtroom.case import Medium
-    from tests.pictures import png
-
-    store = MediaStore(tmp_path)
-    medium = Medium(id="a", kind="image", file="a.png", sha256=store.take(png(), "a.png"))
-    request = request_for()
-    shown = Request(request.spec, (Message("user", ("Look:", medium)),), request.task, request.tag)
-    with OpenAIServer(blind=True) as server:
+async def test_a_server_that_does_not_stream_is_asked_for_the_whole_answer_and_never_again_for_a_stream(
+    tmp_path: Path,
+) -> None:
+    with OpenAIServer(streams=False, keep_bodies=True) as server:
         KEYS.set({"OPENAI_API_BASE": server.url})
-        with pytest.raises(CannotSee):
-            await LiteLLMModel(store).answer(shown)
+        model = LiteLLMModel(MediaStore(tmp_path))
+        for _ in range(2):
+            reply = await model.answer(question(), lambda text: None)
+            assert isinstance(read_answer(reply.text, Word, reply.finish), Word)
+    assert [bool(body.get("stream")) for body in server.bodies] == [True, False, False]
+
+
+async def test_the_schema_goes_along_where_it_is_wanted_and_parameters_as_they_are(tmp_path: Path) -> None:
+    with OpenAIServer(keep_bodies=True) as server:
+        await ask(server, tmp_path, structured="yes", extra={"top_k": 3}, temperature=0.2, max_tokens=99)
+        await ask(server, tmp_path, structured="no")
+        await ask(server, tmp_path, id="openai/gpt-4o-mini")
+    asked, unasked, known = server.bodies
+    assert asked["response_format"]["json_schema"]["schema"] == Word.model_json_schema()
+    assert (asked["top_k"], asked["temperature"], asked["max_tokens"]) == (3, 0.2, 99)
+    assert "response_format" not in unasked
+    assert "response_format" in known
+
+
+async def test_a_provider_that_refuses_a_schema_is_asked_without_from_then_on(tmp_path: Path) -> None:
+    error = {"error": {"message": "Invalid schema for response_format"}}
+    refuse = lambda body: web.json_response(error, status=400) if "response_format" in body else None  # noqa: E731
+    with OpenAIServer(answer=refuse) as server:
+        KEYS.set({"OPENAI_API_BASE": server.url})
+        model = LiteLLMModel(MediaStore(tmp_path))
+        for _ in range(2):
+            assert (await model.answer(question(id="openai/gpt-4o-mini"))).text
+        assert server.calls == 3
+
+
+@pytest.mark.parametrize("status", [400, 401, 500])
+async def test_a_key_appears_in_no_message_and_no_log(
+    status: int, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.INFO)
+    with refusing(status, f"the key {SECRET} in header Bearer {SECRET} will not do") as server:
+        KEYS.set({"OPENAI_API_BASE": server.url, "OPENAI_API_KEY": SECRET})
+        with pytest.raises(ModelError) as caught:
+            await LiteLLMModel(MediaStore(tmp_path)).answer(question(attempts=2))
+    logging.getLogger("courtroom").error("as a page would log it", exc_info=caught.value)
+    assert server.headers[0]["Authorization"] == f"Bearer {SECRET}"
+    assert "very-secret" not in str(caught.value) + caplog.text + "".join(capfd.readouterr())
+
+
+async def test_a_refused_key_is_not_tried_again_and_the_sentence_names_it(tmp_path: Path) -> None:
+    with refusing(401, "Incorrect API key provided") as server:
+        with pytest.raises(ModelRefused, match="Set OPENAI_API_KEY, or type it on the Setup page"):
+            await ask(server, tmp_path)
         assert server.calls == 1
 
 
+async def test_a_typed_address_never_gets_the_environments_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with OpenAIServer() as server:
+        await ask(server, tmp_path)
+    assert server.headers[0]["Authorization"] == f"Bearer {NO_KEY}"
+
+
+async def test_address_and_key_may_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        KEYS.set({})
+        await LiteLLMModel(MediaStore(tmp_path)).answer(question())
+        monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+        await LiteLLMModel(MediaStore(tmp_path)).answer(question())
+    assert [each["Authorization"] for each in server.headers] == [f"Bearer {NO_KEY}", f"Bearer {SECRET}"]
+
+
+async def test_a_model_that_refuses_pictures_is_told_from_other_refusals(tmp_path: Path) -> None:
+    store = MediaStore(tmp_path)
+    with OpenAIServer(blind=True) as server:
+        KEYS.set({"OPENAI_API_BASE": server.url})
+        with pytest.raises(CannotSee):
+            await LiteLLMModel(store).answer(question(picture(store)))
+        assert server.calls == 1
+        assert (await LiteLLMModel(store).answer(question())).text
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (404, "The model `any` does not exist"),
+        (400, "API key not valid. Please pass a valid API key."),
+        (400, "This model's maximum context length is 8192 tokens; images count."),
+    ],
+)
+async def test_a_refusal_for_another_reason_says_nothing_of_sight(status: int, message: str, tmp_path: Path) -> None:
+    store = MediaStore(tmp_path)
+    with refusing(status, message) as server:
+        KEYS.set({"OPENAI_API_BASE": server.url})
+        with pytest.raises(ModelRefused):
+            await LiteLLMModel(store).answer(question(picture(store)))
+        assert server.calls == 1
+
+
+async def test_a_picture_missing_from_the_store_is_said_before_anything_is_sent(tmp_path: Path) -> None:
+    lost = Medium(id="photo", kind="image", file="a.png", sha256="0" * 64)
+    with OpenAIServer() as server:
+        KEYS.set({"OPENAI_API_BASE": server.url})
+        with pytest.raises(ModelError, match="missing from the store"):
+            await LiteLLMModel(MediaStore(tmp_path)).answer(question(lost))
+        assert server.calls == 0
+
+
 async def test_an_unknown_provider_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ModelRefused, match="nowhere"):
-        await LiteLLMModel(MediaStore(tmp_path)).answer(request_for(id="nowhere/x", attempts=1))
+    with pytest.raises(ModelRefused, match="nowhere/x names no provider"):
+        await LiteLLMModel(MediaStore(tmp_path)).answer(question(id="nowhere/x", attempts=1))
+
+
+async def test_no_more_calls_are_under_way_at_once_than_the_model_allows(tmp_path: Path) -> None:
+    with OpenAIServer(delay=0.05) as server:
+        KEYS.set({"OPENAI_API_BASE": server.url})
+        pool = ModelPool(MediaStore(tmp_path))
+        asked = [question(tag=f"0/{n}", text=f"Say word {n}.", concurrency=3) for n in range(12)]
+        replies = await asyncio.gather(*(pool.answer(each) for each in asked))
+    assert len({reply.text for reply in replies}) == 12
+    assert server.most_open == 3
+
+
+@pytest.mark.parametrize("model", ["openai/any", "nowhere/x", "huggingface/meta-llama/Llama-3-8b", "openrouter/none"])
+def test_an_unknown_price_is_none_and_never_zero(model: str) -> None:
+    assert price(model) is None
+
+
+def test_cards_are_read_without_asking_anyone() -> None:
+    assert card("ollama/a-model-of-my-own") is None
+    assert (card("gpt-4o-mini") or {})["supports_vision"]
+    assert (card("gemini/gemini-2.5-flash-lite") or {})["supports_response_schema"]

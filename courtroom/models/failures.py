@@ -55,7 +55,7 @@ def wait(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     if isinstance(error, Unstreamed) or (error and refuses_form(error)):
         return 0.0
-    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    headers = getattr(error, "litellm_response_headers", None) or {}  # LiteLLM empties those of `response`
     try:
         return max(0.0, min(float(headers["retry-after"]), LONGEST_WAIT_S))
     except (KeyError, ValueError):
@@ -66,7 +66,7 @@ def note(model: str, state: RetryCallState) -> None:
     """Log an attempt that will be followed by another."""
     error = state.outcome.exception() if state.outcome else None
     pause = state.next_action.sleep if state.next_action else 0.0
-    log.info("%s: attempt %d: %s; again in %.1f s", model, state.attempt_number, type(error).__name__, pause)
+    log.info("%s: attempt %d: %s; again in %.1f s", model, state.attempt_number, scrubbed(repr(error)), pause)
 
 
 def sentence(error: Exception, request: Request) -> ModelError:

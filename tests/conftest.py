@@ -1,0 +1,58 @@
+"""What holds for every test: nothing leaves this machine, and the header says with what it was tried."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import Any
+
+import pytest
+
+NAMES = ("streamlit", "litellm", "chromadb", "pydantic", "plotly")
+
+
+def pytest_report_header() -> str:
+    return ", ".join(f"{name} {version(name)}" for name in NAMES)
+
+
+class LeftThisMachine(BaseException):
+    """A test tried to reach the network. Not an `Exception`, so that no retry takes it for a failing server."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_leaves_this_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Fails a test that looks up a name or connects to anything but loopback, even where the code goes on."""
+    tried: list[str] = []
+
+    def guarded(real: Any, place: int) -> Any:
+        def call(*args: Any, **given: Any) -> Any:
+            address = args[place]
+            host = address[0] if isinstance(address, tuple) else address
+            if not _stays(host):
+                tried.append(str(host))
+                raise LeftThisMachine(f"a test tried to reach {host}")
+            return real(*args, **given)
+
+        return call
+
+    # asyncio looks a name up before it connects, so the guard on look-ups stops its calls too.
+    monkeypatch.setattr(socket, "getaddrinfo", guarded(socket.getaddrinfo, 0))
+    monkeypatch.setattr(socket.socket, "connect", guarded(socket.socket.connect, 1))
+    monkeypatch.setattr(socket.socket, "connect_ex", guarded(socket.socket.connect_ex, 1))
+    yield tried
+    assert not tried, f"tried to reach {', '.join(tried)}"
+
+
+def _stays(host: object) -> bool:
+    """Whether an address is this machine: loopback, a wildcard to listen on, or a socket file."""
+    if isinstance(host, bytes):
+        host = host.decode()
+    if not host or host == "localhost" or str(host).startswith("/"):
+        return True
+    try:
+        address = ipaddress.ip_address(str(host))
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified

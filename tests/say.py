@@ -1,0 +1,45 @@
+"""The smallest question that can be put to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from courtroom.case import Medium
+from courtroom.media import MediaStore
+from courtroom.models.keys import KEYS
+from courtroom.models.litellm_model import LiteLLMModel
+from courtroom.models.request import Message, Reply, Request, schema_of
+from courtroom.models.spec import ModelSpec
+from courtroom.models.task import Task
+from tests.openai_server import MARK, OpenAIServer
+from tests.pictures import png
+
+
+class Word(BaseModel):
+    word: str
+
+
+class SayAWord(Task[Word]):
+    name = "say"
+    title = "Say a word"
+
+
+def question(*media: Medium, tag: str = "0/a", text: str = "Say a word.", **spec: object) -> Request:
+    """A request with the media given; `spec` overrides the model's parameters."""
+    message = Message("user", (f"{text}\n{MARK}{schema_of(Word)}", *media))
+    given = {"id": "openai/any", "timeout_s": 20.0, **spec}
+    return Request(ModelSpec.model_validate(given), (message,), SayAWord(), tag)
+
+
+def picture(store: MediaStore) -> Medium:
+    """A picture taken into a store."""
+    return Medium(id="photo", kind="image", file="a.png", sha256=store.take(png(), "a.png"))
+
+
+async def ask(server: OpenAIServer, folder: Path, watch: Callable[[str], None] | None = None, **spec: object) -> Reply:
+    """Put the question to a server of one's own."""
+    KEYS.set({"OPENAI_API_BASE": server.url})
+    return await LiteLLMModel(MediaStore(folder)).answer(question(**spec), watch)  # type: ignore[arg-type]

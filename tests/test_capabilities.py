@@ -1,0 +1,49 @@
+"""Who can see pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from courtroom.database import Database
+from courtroom.models.capabilities import Capabilities
+from courtroom.models.spec import OFFLINE, ModelSpec
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    database = Database(tmp_path / "courtroom.sqlite")
+    yield database
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("model", "vision", "sees"),
+    [
+        (OFFLINE, "auto", False),
+        (OFFLINE, "yes", False),
+        ("openai/gpt-4o-mini", "auto", True),
+        ("openai/gpt-4o-mini", "no", False),
+        ("openai/gpt-3.5-turbo", "auto", False),
+        ("openai/gpt-3.5-turbo", "yes", True),
+        ("openai/a-model-of-my-own", "auto", True),
+    ],
+)
+async def test_a_setting_counts_before_a_card_and_an_unknown_model_is_tried(
+    model: str, vision: str, sees: bool, database: Database
+) -> None:
+    spec = ModelSpec.model_validate({"id": model, "vision": vision})
+    assert await Capabilities(database).sees(spec) is sees
+
+
+async def test_what_was_found_out_is_known_after_a_restart(database: Database) -> None:
+    spec = ModelSpec(id="openai/a-model-of-my-own")
+    first = Capabilities(database)
+    assert await first.sees(spec)
+    assert first.recall(spec.id, "vision") is None
+    first.remember(spec.id, "vision", False)
+    assert not await first.sees(spec)
+    assert not await Capabilities(Database(database.path)).sees(spec)
+    assert await first.sees(spec.model_copy(update={"vision": "yes"}))

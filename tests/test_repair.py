@@ -1,0 +1,127 @@
+"""Reading answers: whatever a model wraps its JSON in, and never half an answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from courtroom.models.repair import Unreadable, complaint, read_answer
+
+
+class Opinion(BaseModel):
+    vote: Literal["buyer", "seller"]
+    reason: str = Field(min_length=1)
+    weights: list[int] = []
+
+
+opinions = st.builds(
+    Opinion,
+    vote=st.sampled_from(["buyer", "seller"]),
+    reason=st.text(st.characters(exclude_categories=["Cs"]), min_size=1),
+    weights=st.lists(st.integers(0, 9), max_size=3),
+)
+prose = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="{}"), max_size=40)
+forms = st.sampled_from([None, 1, 4])
+
+
+def wrapped(before: str, opinion: Opinion, after: str, indent: int | None = None) -> str:
+    return before + json.dumps(opinion.model_dump(), ensure_ascii=False, indent=indent) + after
+
+
+@given(prose, opinions, prose, forms)
+def test_a_valid_answer_in_prose_is_read(before: str, opinion: Opinion, after: str, indent: int | None) -> None:
+    assert read_answer(wrapped(before, opinion, after, indent), Opinion, "stop") == opinion
+
+
+@given(prose, opinions, forms)
+def test_a_valid_answer_in_a_fence_is_read(before: str, opinion: Opinion, indent: int | None) -> None:
+    assert read_answer(wrapped(before + "\n```json\n", opinion, "\n```\n", indent), Opinion, "stop") == opinion
+
+
+@given(st.data())
+def test_no_part_of_an_answer_from_its_start_is_read_as_one(data: st.DataObject) -> None:
+    text = wrapped(data.draw(prose), data.draw(opinions), "", data.draw(forms))
+    cut = data.draw(st.integers(0, len(text) - 1))
+    with pytest.raises(Unreadable):
+        read_answer(text[:cut], Opinion, "stop")
+
+
+@given(opinions)
+def test_an_answer_said_to_be_cut_is_not_read_even_where_it_looks_whole(opinion: Opinion) -> None:
+    with pytest.raises(Unreadable, match="cut off"):
+        read_answer(opinion.model_dump_json(), Opinion, "length")
+
+
+@given(st.text())
+def test_any_text_is_read_or_unreadable(text: str) -> None:
+    with pytest.raises(Unreadable):
+        read_answer(text, Opinion, "stop")
+
+
+@given(st.text(alphabet='{}[]",:\\ a1', max_size=60))
+def test_anything_like_json_is_read_or_unreadable(text: str) -> None:
+    with pytest.raises(Unreadable):
+        read_answer(text, Opinion, "stop")
+
+
+@given(opinions, opinions)
+def test_of_a_draft_and_an_answer_the_answer_counts(draft: Opinion, answer: Opinion) -> None:
+    text = f"<think>Perhaps {draft.model_dump_json()}? No.</think>\n{answer.model_dump_json()}"
+    assert read_answer(text, Opinion, "stop") == answer
+
+
+@given(opinions, opinions)
+def test_a_draft_does_not_stand_in_for_an_answer_that_broke_off(draft: Opinion, answer: Opinion) -> None:
+    with pytest.raises(Unreadable, match="not closed"):
+        read_answer(f"Draft: {draft.model_dump_json()}\nFinal: {answer.model_dump_json()[:-1]}", Opinion, "stop")
+
+
+def test_braces_in_prose_are_passed_over() -> None:
+    text = 'In the form {vote, reason}: {"vote": "buyer", "reason": "the crack is {old}"} as asked.'
+    assert read_answer(text, Opinion, "stop") == Opinion(vote="buyer", reason="the crack is {old}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'vote': 'buyer', 'reason': 'late'}",
+        '{"vote": "buyer", "reason": "late",}',
+        '{vote: "buyer", reason: "late"}',
+        '{"vote": "buyer" "reason": "late"}',
+    ],
+    ids=["single quotes", "trailing comma", "bare names", "missing comma"],
+)
+def test_slightly_wrong_json_is_mended(text: str) -> None:
+    assert read_answer(text, Opinion, "stop") == Opinion(vote="buyer", reason="late")
+
+
+def test_what_does_not_fit_is_named_field_by_field() -> None:
+    with pytest.raises(Unreadable) as caught:
+        read_answer('{"vote": "neither", "weights": ["many"]}', Opinion, "stop")
+    said = complaint(str(caught.value))
+    assert "vote: Input should be 'buyer' or 'seller'" in said
+    assert "reason: Field required" in said
+    assert "weights.0: " in said
+
+
+def test_a_long_list_of_faults_is_told_in_part() -> None:
+    with pytest.raises(Unreadable, match="and 17 more$") as caught:
+        read_answer(json.dumps({"vote": "no", "reason": "", "weights": ["x"] * 20}), Opinion, "stop")
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("opened", ["{", "["])
+def test_bottomless_nesting_is_unreadable(opened: str) -> None:
+    text = '{"a":' * 20_000 + "1" + "}" * 20_000 if opened == "{" else "[" * 20_000 + "]" * 20_000
+    with pytest.raises(Unreadable):
+        read_answer(text, Opinion, "stop")
+
+
+def test_a_text_without_an_object_is_unreadable() -> None:
+    with pytest.raises(Unreadable, match="no JSON object"):
+        read_answer("I would side with the buyer.", Opinion, "stop")
