@@ -16,18 +16,16 @@ LOOK_S = 0.1
 
 def follow(house: Courthouse, run: str) -> None:
     """Tell a run's progress on stderr until it is done, failed or paused."""
-    pulse: tuple[object, ...] = ()
     told = 0
     while True:
-        before, pulse = pulse, house.store.pulse(run)
-        if pulse != before:
-            record = house.record(run)
-            for stage in record.stages[told:]:
-                print(f"{stage.name} ...", file=sys.stderr)
-            told = len(record.stages)
-            if record.run.status != "running":
-                print(f"{record.run.status}. {record.run.reason}".strip(), file=sys.stderr)
-                return
+        status = house.store.status(run)
+        stages = house.store.stages(run)
+        for name in stages[told:]:
+            print(f"{name} ...", file=sys.stderr)
+        told = len(stages)
+        if status != "running":
+            print(f"{status}. {house.store.run(run).reason}".strip(), file=sys.stderr)
+            return
         time.sleep(LOOK_S)
 
 

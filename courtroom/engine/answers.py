@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from courtroom.case import Medium
@@ -24,17 +24,18 @@ class AnswerStore:
         row = self._database.connection.execute("SELECT reply FROM answers WHERE key = ?", (key,)).fetchone()
         return Reply.model_validate_json(row["reply"]) if row else None
 
-    def keep(self, request: Request, reply: Reply) -> None:
-        """Put an answer on disk; when this returns, a killed process has not lost it."""
-        texts = {digest_text(part): part for m in request.messages for part in m.parts if isinstance(part, str)}
+    def keep(self, answers: Iterable[tuple[Request, Reply]]) -> None:
+        """Put answers on disk; when this returns, a killed process has not lost them."""
+        texts: dict[str, str] = {}
+        rows = []
+        for request, reply in answers:
+            parts = (part for message in request.messages for part in message.parts if isinstance(part, str))
+            texts.update({digest_text(part): part for part in parts})
+            rows.append((request.key, request.spec.id, _packed(request), reply.model_dump_json(), time.time()))
         new = [(digest, text) for digest, text in texts.items() if digest not in self._kept]
         with self._database.transaction() as db:
-            if new:
-                db.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?)", new)
-            db.execute(
-                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)",
-                (request.key, request.spec.id, _packed(request), reply.model_dump_json(), time.time()),
-            )
+            db.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?)", new)
+            db.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
         self._kept.update(texts)
 
     def request(self, key: str) -> tuple[Message, ...]:

@@ -15,6 +15,8 @@ class Asker:
     def __init__(self, answers: AnswerStore, model: Model) -> None:
         self._answers, self._model = answers, model
         self._under_way: dict[str, asyncio.Task[Reply]] = {}
+        self._arrived: list[tuple[Request, Reply]] = []
+        self._on_disk: asyncio.Future[None] | None = None
 
     async def answer(
         self, request: Request, permit: Callable[[], None], watch: Watch | None = None
@@ -37,8 +39,28 @@ class Asker:
 
     async def _ask(self, request: Request, watch: Watch | None) -> Reply:
         reply = await self._model.answer(request, watch)
-        self._answers.keep(request, reply)
+        await self._kept(request, reply)
         return reply
+
+    def _kept(self, request: Request, reply: Reply) -> asyncio.Future[None]:
+        """Done when the answer is on disk. Answers that arrive together are written together."""
+        loop = asyncio.get_running_loop()
+        if self._on_disk is None:
+            self._on_disk = loop.create_future()
+            loop.call_soon(self._write)
+        self._arrived.append((request, reply))
+        return self._on_disk
+
+    def _write(self) -> None:
+        arrived, self._arrived = self._arrived, []
+        done, self._on_disk = self._on_disk, None
+        assert done is not None
+        try:
+            self._answers.keep(arrived)
+        except Exception as error:  # noqa: BLE001  whoever waits for these answers is told
+            done.set_exception(error)
+        else:
+            done.set_result(None)
 
     def _done(self, key: str, call: asyncio.Task[Reply]) -> None:
         self._under_way.pop(key, None)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from courtroom.engine.asker import Asker
@@ -24,25 +25,41 @@ from courtroom.models.prompts import Prompts
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
 class DiskLedger:
-    """A run's events on disk."""
+    """A run's events: known in memory, written together once the loop has done what was at hand.
 
-    store: RunStore
-    run: str
+    Answers do not wait for it: they are on disk before. A process killed in between loses events that driving the run
+    again writes anew.
+    """
+
+    def __init__(self, store: RunStore, run: str, events: Iterable[Event]) -> None:
+        self.store, self.run = store, run
+        self._known: dict[tuple[str, str], Event] = {(event.kind, event.path): event for event in events}
+        self._new: list[Event] = []
 
     def add(self, event: Event) -> bool:
         """Record an event; False when it is on record already."""
-        return self.store.add(self.run, event)
+        if self._known.setdefault((event.kind, event.path), event) is not event:
+            return False
+        if not self._new:
+            asyncio.get_running_loop().call_soon(self.flush)
+        self._new.append(event)
+        return True
+
+    def flush(self) -> None:
+        """Write what is new."""
+        new, self._new = self._new, []
+        if new:
+            self.store.add(self.run, new)
 
     def called(self, path: str) -> Called | None:
         """The call recorded under this path."""
-        event = self.store.event(self.run, "call", path)
+        event = self._known.get(("call", path))
         return event if isinstance(event, Called) else None
 
     def learned(self, path: str) -> bool:
         """Whether this was learned already."""
-        return self.store.event(self.run, "learned", path) is not None
+        return ("learned", path) in self._known
 
     def retrieval(self, key: str) -> Retrieved | None:
         """What this run or its forebears saw."""
@@ -60,6 +77,7 @@ class Drive:
     store: RunStore
     procedure: Procedure
     court: Court  # type: ignore[type-arg]
+    ledger: DiskLedger
 
     @classmethod
     def take_up(
@@ -81,7 +99,10 @@ class Drive:
         calls = [event for event in events if isinstance(event, Called)]
         stages = [event for event in events if isinstance(event, StageBegan)]
 
+        ledger = DiskLedger(store, run, events)
+
         def paused(why: str, control: Control) -> None:
+            ledger.flush()
             store.set_control(run, control)
             store.set_status(run, "paused", why)
 
@@ -92,7 +113,7 @@ class Drive:
             members=members,
             prompts=Prompts(procedure.prompts, {"case": case.blind(), "setup": setup}, setup.prompts),
             stage_kinds=frozenset(kind.name for kind in procedure.stages),
-            ledger=DiskLedger(store, run),
+            ledger=ledger,
             asker=asker,
             knowledge=knowledge,
             sight=sight,
@@ -109,7 +130,7 @@ class Drive:
                 money=sum(call.cost or 0.0 for call in calls),
             ),
         )
-        return cls(run, store, procedure, court)
+        return cls(run, store, procedure, court, ledger)
 
     async def go(self) -> None:
         """Deliberate until there is a verdict, or something stops the run. Its state is kept in any case."""
@@ -117,6 +138,7 @@ class Drive:
         try:
             verdict = await self._verdict()
         finally:
+            self.ledger.flush()
             waited = self.court.gate.waited_s
             self.store.add_wall(self.run, max(0.0, time.perf_counter() - began - waited))
         if verdict is not None:
@@ -139,8 +161,10 @@ class Drive:
             self._set("failed", "Something went wrong inside the program; the log says what. The run is kept.")
         else:
             self.court.end_stage()
+            self.ledger.flush()
             return verdict
         return None
 
     def _set(self, status: Status, reason: str) -> None:
+        self.ledger.flush()
         self.store.set_status(self.run, status, reason)

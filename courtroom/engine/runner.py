@@ -211,8 +211,8 @@ class Runner:
             await asyncio.wait([driving])
 
     async def _settled(self, run: str) -> None:
-        while self._store.run(run).status == "running":
-            await asyncio.sleep(0.01)
+        while self._store.status(run) == "running":
+            await asyncio.sleep(0.02)
 
     async def _close(self) -> None:
         driving = list(self._driving.values())

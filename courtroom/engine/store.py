@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from courtroom.case import Case, Strict
@@ -177,25 +177,31 @@ class RunStore:
 
     # --- events ---------------------------------------------------------------------------------------------
 
-    def add(self, run: str, event: Event) -> bool:
-        """Record an event; False when the run has it already."""
-        cursor = self._database.connection.execute(
-            "INSERT OR IGNORE INTO events (run, kind, path, at, body) VALUES (?, ?, ?, ?, ?)",
-            (run, event.kind, event.path, time.time(), event.model_dump_json()),
-        )
-        return cursor.rowcount == 1
+    def add(self, run: str, events: Iterable[Event]) -> None:
+        """Record events, all or none; those that the run has already stay as they are."""
+        now = time.time()
+        with self._database.transaction() as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO events (run, kind, path, at, body) VALUES (?, ?, ?, ?, ?)",
+                [(run, event.kind, event.path, now, event.model_dump_json()) for event in events],
+            )
 
-    def event(self, run: str, kind: str, path: str) -> Event | None:
-        """One event, if it has happened."""
-        row = self._database.connection.execute(
-            "SELECT body FROM events WHERE run = ? AND kind = ? AND path = ?", (run, kind, path)
-        ).fetchone()
-        return EVENT.validate_json(row["body"]) if row else None
+    def stages(self, run: str) -> list[str]:
+        """Names of the stages that have begun."""
+        rows = self._database.connection.execute(
+            "SELECT json_extract(body, '$.name') AS name FROM events WHERE run = ? AND kind = 'stage' ORDER BY seq", (run,)
+        )
+        return [row["name"] for row in rows]
 
     def events(self, run: str) -> Iterator[tuple[float, Event]]:
         """All events with their times, in order."""
         rows = self._database.connection.execute("SELECT at, body FROM events WHERE run = ? ORDER BY seq", (run,))
         return ((row["at"], EVENT.validate_json(row["body"])) for row in rows)
+
+    def status(self, run: str) -> str:
+        """Where the run stands."""
+        row = self._database.connection.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
+        return str(row["status"]) if row else "deleted"
 
     def pulse(self, run: str) -> tuple[object, ...]:
         """Differs as soon as anything in the run has changed; cheap enough to ask twice a second."""

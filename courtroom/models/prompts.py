@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from jinja2 import FunctionLoader, StrictUndefined, Template, TemplateError
@@ -32,12 +32,8 @@ class Prompts:
     """
 
     def __init__(self, folder: Path, common: Mapping[str, object], edits: Mapping[str, str] | None = None) -> None:
-        self._folder, self._common, self._edits = folder, dict(common), dict(edits or {})
-        self._environment = SandboxedEnvironment(
-            loader=FunctionLoader(self._source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-        )
-        self._environment.filters.update(quote=quote, language=lambda code: LANGUAGES.get(code.split("-")[0], code))
-        self._templates: dict[str, Template] = {}
+        self._common = dict(common)
+        self._environment = _environment(folder, tuple(sorted((edits or {}).items())))
         self._schemas: dict[type[BaseModel], str] = {}
 
     def render(self, task: Task[BaseModel], *, sees: bool) -> tuple[Message, ...]:
@@ -90,15 +86,23 @@ class Prompts:
         return self._schemas[answer]
 
     def _template(self, name: str) -> Template:
-        if name not in self._templates:
-            self._templates[name] = self._environment.get_template(name)
-        return self._templates[name]
+        return self._environment.get_template(name)
 
-    def _source(self, name: str) -> str | None:
-        if name in self._edits:
-            return self._edits[name]
-        path = self._folder / f"{name}.md.j2"
-        return path.read_text(encoding="utf-8") if path.is_file() else None
+
+@lru_cache(maxsize=16)
+def _environment(folder: Path, edits: tuple[tuple[str, str], ...]) -> SandboxedEnvironment:
+    """Templates of a folder with a run's edits, compiled once. Sandboxed, as anybody may edit them."""
+    edited = dict(edits)
+
+    def source(name: str) -> str | None:
+        path = folder / f"{name}.md.j2"
+        return edited.get(name) or (path.read_text(encoding="utf-8") if path.is_file() else None)
+
+    environment = SandboxedEnvironment(
+        loader=FunctionLoader(source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(quote=quote, language=lambda code: LANGUAGES.get(code.split("-")[0], code))
+    return environment
 
 
 def templates(folder: Path) -> dict[str, str]:
