@@ -276,3 +276,14 @@ def test_cards_are_read_without_asking_anyone() -> None:
     assert card("ollama/a-model-of-my-own") is None
     assert (card("gpt-4o-mini") or {})["supports_vision"]
     assert (card("gemini/gemini-2.5-flash-lite") or {})["supports_response_schema"]
+
+
+async def test_of_many_calls_to_a_server_with_every_fault_each_ends(tmp_path: Path) -> None:
+    await LiteLLMModel(MediaStore(tmp_path)).warm()
+    with OpenAIServer(faults=0.3, only=(*HTTP_FAULTS, "hang")) as server:
+        KEYS.set({"OPENAI_API_BASE": server.url})
+        pool = ModelPool(MediaStore(tmp_path))
+        asked = [question(text=f"Say word {n}.", timeout_s=2.0, attempts=10) for n in range(60)]
+        replies = await asyncio.gather(*(pool.answer(each) for each in asked))
+        assert set(server.faulted) == {*HTTP_FAULTS, "hang"}
+        assert sum(reply.attempts for reply in replies) == server.calls > len(asked)
