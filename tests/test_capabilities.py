@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -45,5 +46,6 @@ async def test_what_was_found_out_is_known_after_a_restart(database: Database) -
     assert first.recall(spec.id, "vision") is None
     first.remember(spec.id, "vision", False)
     assert not await first.sees(spec)
-    assert not await Capabilities(Database(database.path)).sees(spec)
+    with closing(Database(database.path)) as again:
+        assert not await Capabilities(again).sees(spec)
     assert await first.sees(spec.model_copy(update={"vision": "yes"}))
