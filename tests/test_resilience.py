@@ -1,0 +1,152 @@
+"""Real processes and a real server: killed, resumed, faulty."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.database import Database
+from courtroom.engine.answers import AnswerStore
+from courtroom.media import MediaStore
+from courtroom.models.wire import to_wire
+from tests.openai_server import OpenAIServer, server_process
+
+SETUP = ("--set", "jury_size=5", "--set", "rounds=2", "--set", "consensus=1.0", "--set", "grounding_rounds=1")
+
+
+def environment(home: Path, url: str) -> dict[str, str]:
+    return {**os.environ, "COURTROOM_HOME": str(home), "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none"}
+
+
+def shell(home: Path, url: str, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "courtroom", *words]
+    return subprocess.run(command, env=environment(home, url), capture_output=True, text=True, timeout=120, check=False)
+
+
+def stats(url: str) -> dict[str, Any]:
+    with urllib.request.urlopen(url.removesuffix("/v1") + "/stats") as reply:
+        found: dict[str, Any] = json.load(reply)
+    return found
+
+
+def result(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert done.stdout, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_the_same_run_twice_in_one_store_asks_nothing_the_second_time(tmp_path: Path) -> None:
+    with server_process() as url:
+        words = ("run", "phone-battery", "--model", "openai/any", *SETUP, "--json")
+        first = result(shell(tmp_path, url, *words))
+        calls = stats(url)["calls"]
+        second = result(shell(tmp_path, url, *words))
+        assert stats(url)["calls"] == calls == first["asked"]
+    assert (second["asked"], second["recorded"]) == (0, first["asked"])
+    assert second["verdict"] == first["verdict"]
+    assert second["votes"] == first["votes"]
+
+
+def asked_by(body: dict[str, Any]) -> str:
+    return json.dumps(body["messages"], sort_keys=True)
+
+
+def recorded(home: Path) -> Counter[str]:
+    """How many answers are on record to each question, as the server sees questions."""
+    database = Database(home / "courtroom.sqlite")
+    answers, media = AnswerStore(database), MediaStore(home / "media")
+    keys = [row["key"] for row in database.connection.execute("SELECT key FROM answers")]
+    found = Counter(json.dumps(to_wire(answers.request(key), media), sort_keys=True) for key in keys)
+    database.close()
+    return found
+
+
+def test_killed_at_twenty_moments_and_resumed_it_asks_no_recorded_call_again(tmp_path: Path) -> None:
+    draw = random.Random(20)
+    words = ("run", "phone-battery", "--model", "openai/any", *SETUP, "--json")
+    with server_process() as url:
+        whole = result(shell(tmp_path / "whole", url, *words))
+    total = recorded(tmp_path / "whole")
+    home, kills = tmp_path / "killed", 0
+    with OpenAIServer(delay=0.02, keep_bodies=True) as server:
+        while kills < 20:
+            rows = runs(home)
+            command = ("resume", rows[0], "--json") if rows else words
+            known, before = recorded(home), len(server.bodies)
+            wanted = before + draw.randrange(1, 4)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "courtroom", *command],
+                env=environment(home, server.url),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            while len(server.bodies) < wanted and process.poll() is None:
+                time.sleep(draw.uniform(0.001, 0.02))  # a condition is waited for; the draw only varies the moment
+            process.kill()
+            process.wait()
+            asked = Counter(map(asked_by, server.bodies[before:]))
+            assert all(asked[question] <= total[question] - known[question] for question in asked)
+            if process.returncode == 0:
+                break
+            kills += 1
+        (run,) = runs(home)
+        known, before = recorded(home), len(server.bodies)
+        done = result(shell(home, server.url, "resume", run, "--json"))
+        asked = Counter(map(asked_by, server.bodies[before:]))
+    assert kills >= 10
+    assert asked == total - known
+    assert done["status"] == "done"
+    assert (done["verdict"], done["votes"]) == (whole["verdict"], whole["votes"])
+
+
+def runs(home: Path) -> list[str]:
+    database = Database(home / "courtroom.sqlite")
+    found = [row["id"] for row in database.connection.execute("SELECT id FROM runs")]
+    database.close()
+    return found
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_server_that_fails_three_calls_in_ten_still_gets_a_verdict_or_a_plain_statement(tmp_path: Path, seed: int) -> None:
+    with server_process(faults=0.3, seed=seed) as url:
+        words = ("--model", "openai/any", "--set", "model.timeout_s=1", "--set", "model.attempts=3")
+        done = result(shell(tmp_path, url, "run", "phone-battery", *words, *SETUP, "--json"))
+        faults = stats(url)["faults"]
+    assert sum(faults.values()) > 5
+    if done["status"] == "failed":
+        assert "quorum" in done["reason"]
+    else:
+        assert done["verdict"] in ("buyer", "seller")
+    for vote in done["votes"]:
+        assert vote["buyer"] + vote["seller"] + vote["abstained"] == 5
+
+
+def test_a_server_that_always_fails_ends_in_a_plain_statement(tmp_path: Path) -> None:
+    with server_process(faults=1.0) as url:
+        words = ("--model", "openai/any", "--set", "model.timeout_s=0.3", "--set", "model.attempts=1")
+        done = shell(tmp_path, url, "run", "phone-battery", *words, *SETUP, "--json")
+    assert done.returncode == 1
+    assert "quorum" in result(done)["reason"]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_model_that_takes_no_pictures_is_given_descriptions_and_the_run_says_so(tmp_path: Path) -> None:
+    with OpenAIServer(blind=True) as server:
+        words = ("run", "phone-battery", "--model", "openai/any", *SETUP, "--json")
+        done = result(shell(tmp_path, server.url, *words))
+        shown = shell(tmp_path, server.url, "export", done["run"], "--to", str(tmp_path / "run.json"))
+    assert shown.returncode == 0
+    assert done["status"] == "done"
+    assert done["failed"] == 0
+    exported = json.loads((tmp_path / "run.json").read_text())
+    assert any("can't see pictures" in event.get("text", "") for event in exported["events"])
