@@ -1,0 +1,276 @@
+"""Pictures and videos, with real files: whole, damaged, mislabelled, too large."""
+
+from __future__ import annotations
+
+import io
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from courtroom import pictures, videos
+from courtroom.errors import MediaError
+from courtroom.media import MediaStore, check_medium, clock, inspect_image, inspect_video
+from courtroom.videos import sample_frames
+from tests.clips import clip, vary
+from tests.pictures import png
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> MediaStore:
+    return MediaStore(tmp_path / "media")
+
+
+def saved(image: Image.Image, format: str, **options: object) -> bytes:
+    out = io.BytesIO()
+    image.save(out, format, **options)
+    return out.getvalue()
+
+
+def shown(jpeg: bytes) -> Image.Image:
+    image = Image.open(io.BytesIO(jpeg))
+    image.load()
+    return image
+
+
+def png_claiming(width: int, height: int) -> bytes:
+    """A PNG of a few bytes whose header claims any size."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 64)) + chunk(b"IEND", b"")
+    )
+
+
+def test_a_picture_is_kept_once_under_its_content(store: MediaStore) -> None:
+    first, second = store.take(png(), "a.png"), store.take(png(), "other.png")
+    assert first == second
+    assert [path.name for path in store.folder.iterdir()] == [f"{first}.png"]
+    assert store.path(first).read_bytes() == png()
+
+
+def test_what_is_neither_picture_nor_video_is_not_kept(store: MediaStore) -> None:
+    with pytest.raises(MediaError, match=r"page\.png is neither a picture nor a video .* Save it as"):
+        store.take(b"<html><script>alert(1)</script></html>", "page.png")
+    assert not store.folder.exists()
+
+
+def test_a_kept_file_has_the_ending_of_what_it_is(store: MediaStore) -> None:
+    assert store.path(store.take(png(), "page.html")).suffix == ".png"
+
+
+def test_a_missing_file_is_said_to_be_missing(store: MediaStore) -> None:
+    with pytest.raises(MediaError, match="missing from the store. Upload the case again"):
+        store.image("0" * 64)
+
+
+def test_a_picture_taken_with_a_turned_camera_is_shown_upright(store: MediaStore) -> None:
+    image = Image.new("RGB", (60, 40), "red")
+    image.paste("blue", (0, 0, 30, 40))  # the left half is blue
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn a quarter clockwise to see it upright
+    data = saved(image, "JPEG", exif=exif, quality=95)
+    upright = shown(store.image(store.take(data, "turned.jpg")))
+    assert upright.size == (40, 60)
+    red, _, blue = upright.getpixel((20, 10))
+    assert blue > 200 > 50 > red, "what was left is now above"
+    assert inspect_image(data, "turned.jpg").width == 40
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGBA", "I;16"])
+def test_every_kind_of_pixel_becomes_rgb(store: MediaStore, mode: str) -> None:
+    image = Image.new(mode, (30, 20)) if mode == "I;16" else Image.new("RGBA", (30, 20), "teal").convert(mode)
+    assert shown(store.image(store.take(saved(image, "PNG"), "a.png"))).mode == "RGB"
+
+
+def test_transparency_becomes_white(store: MediaStore) -> None:
+    data = saved(Image.new("RGBA", (30, 20), (0, 0, 0, 0)), "PNG")
+    assert shown(store.image(store.take(data, "clear.png"))).getpixel((5, 5)) == (255, 255, 255)
+
+
+def test_a_large_picture_is_made_small_and_a_small_one_is_not_made_large(store: MediaStore) -> None:
+    large, small = store.take(png((3000, 1500)), "large.png"), store.take(png((30, 20)), "small.png")
+    assert shown(store.image(large)).size == (1024, 512)
+    assert shown(store.image(large, max_side=300)).size == (300, 150)
+    assert shown(store.image(small)).size == (30, 20)
+
+
+@pytest.mark.parametrize("format", ["PNG", "JPEG", "WEBP", "GIF"])
+def test_a_picture_that_is_cut_off_is_refused_by_name(format: str) -> None:
+    data = saved(Image.effect_noise((300, 200), 80), format)
+    name = f"photo.{format.lower()}"
+    assert inspect_image(data, name).width == 300
+    with pytest.raises(MediaError, match=rf"photo\.{format.lower()} is cut off or damaged. Export the picture again"):
+        inspect_image(data[: len(data) // 2], name)
+
+
+def test_an_empty_picture_is_refused() -> None:
+    with pytest.raises(MediaError, match="a.png is empty"):
+        inspect_image(b"", "a.png")
+
+
+def test_a_jpeg_named_png_is_told_what_it_really_is() -> None:
+    data = saved(Image.new("RGB", (20, 20)), "JPEG")
+    with pytest.raises(MediaError, match=r"a.png is really a JPEG picture. Give it the ending .jpg"):
+        inspect_image(data, "a.png")
+    assert inspect_image(data, "A.JPEG").type == "JPEG"
+
+
+def test_text_named_png_is_no_picture() -> None:
+    with pytest.raises(MediaError, match="a.png is no picture that can be read. Save it as PNG or JPEG"):
+        inspect_image(b"just some words, long enough", "a.png")
+
+
+def test_a_phone_s_heic_picture_is_not_taken_for_a_video() -> None:
+    with pytest.raises(MediaError, match="IMG_1.heic is a HEIC or AVIF picture. Save it as PNG or JPEG"):
+        inspect_image(b"\0\0\0\x18ftypheic" + b"\0" * 40, "IMG_1.heic")
+
+
+def test_a_video_listed_as_a_picture_and_the_other_way_round_are_told_apart(tmp_path: Path) -> None:
+    video = clip(tmp_path / "a.webm", codec="VP80")
+    with pytest.raises(MediaError, match="listed as a picture but is a WebM video. Set its kind to “video”"):
+        inspect_image(video, "a.webm")
+    picture = tmp_path / "a.mp4"
+    picture.write_bytes(png())
+    with pytest.raises(MediaError, match="listed as a video but is a PNG picture. Set its kind to “image”"):
+        inspect_video(picture, "a.mp4")
+
+
+@pytest.mark.parametrize(("width", "height"), [(7_100, 7_100), (10_000, 9_000), (12_000, 12_000), (60_000, 60_000)])
+def test_a_picture_bomb_is_refused_before_it_is_decoded(width: int, height: int) -> None:
+    data = png_claiming(width, height)
+    with pytest.raises(MediaError, match=r"bomb.png claims .* pixels.* Save it smaller"):
+        inspect_image(data, "bomb.png")
+
+
+def test_pictures_may_have_25_megabytes_and_videos_200(tmp_path: Path) -> None:
+    assert (pictures.MAX_IMAGE_BYTES, videos.MAX_VIDEO_BYTES) == (25 * 2**20, 200 * 2**20)
+    with pytest.raises(MediaError, match="a.png has 25 MB; pictures may have 25 MB"):
+        inspect_image(b"\x89PNG\r\n\x1a\n" + bytes(25 * 2**20), "a.png")
+    large = tmp_path / "a.mp4"
+    with large.open("wb") as file:
+        file.truncate(201 * 2**20)  # a sparse file: no disk is used
+    with pytest.raises(MediaError, match="a.mp4 has 201 MB; videos may have 200 MB"):
+        inspect_video(large, "a.mp4")
+
+
+@pytest.mark.parametrize(("ending", "codec"), [("mp4", "mp4v"), ("webm", "VP80"), ("avi", "MJPG")])
+def test_a_video_says_how_long_and_how_large_it_is(tmp_path: Path, ending: str, codec: str) -> None:
+    facts = inspect_video(clip(tmp_path / f"a.{ending}", frames=20, rate=10, codec=codec), f"a.{ending}")
+    assert (facts.width, facts.height, facts.frames, facts.fps) == (128, 96, 20, 10)
+    assert facts.duration_s == pytest.approx(1.9)
+
+
+def test_thirty_frames_at_most_spread_evenly_over_the_video(store: MediaStore, tmp_path: Path) -> None:
+    sha = store.take(clip(tmp_path / "a.mp4", frames=100).read_bytes(), "a.mp4")
+    frames = store.frames(sha)
+    times = [frame.timestamp_s for frame in frames]
+    gaps = [after - before for before, after in zip(times, times[1:], strict=False)]
+    assert len(frames) == 30
+    assert (times[0], times[-1]) == (0, pytest.approx(9.9))
+    assert max(gaps) - min(gaps) <= 0.1 + 1e-6, "no two gaps differ by more than one frame"
+    assert len(store.frames(sha, 500)) == 30
+    assert len(store.frames(sha, 1)) == 1
+
+
+def test_a_frame_shows_what_the_video_shows_at_its_time(store: MediaStore, tmp_path: Path) -> None:
+    frames = store.frames(store.take(clip(tmp_path / "a.mp4", frames=40).read_bytes(), "a.mp4"), 5)
+    bright = [shown(frame.jpeg).convert("L").resize((1, 1)).getpixel((0, 0)) for frame in frames]
+    assert bright == sorted(bright)
+    assert bright[-1] - bright[0] > 150
+
+
+def test_a_short_video_gives_each_frame_once(tmp_path: Path) -> None:
+    frames = sample_frames(clip(tmp_path / "a.mp4", frames=3), "a.mp4")
+    assert [frame.timestamp_s for frame in frames] == [0, 0.1, 0.2]
+
+
+def test_a_varying_frame_rate_is_sampled_by_time_not_by_number(tmp_path: Path) -> None:
+    path = tmp_path / "varying.mp4"
+    path.write_bytes(vary(clip(tmp_path / "even.mp4", frames=20).read_bytes(), [(10, 1), (10, 5)]))
+    assert inspect_video(path, path.name).duration_s == pytest.approx(5.5)
+    assert [frame.timestamp_s for frame in sample_frames(path, path.name, 6)] == [0, 1, 2, 3.5, 4.5, 5.5]
+
+
+@pytest.mark.parametrize(("ending", "codec"), [("mp4", "mp4v"), ("webm", "VP80"), ("avi", "MJPG")])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.8])
+def test_a_video_that_is_cut_off_is_refused_by_name(tmp_path: Path, ending: str, codec: str, share: float) -> None:
+    data = clip(tmp_path / f"whole.{ending}", codec=codec).read_bytes()
+    path = tmp_path / f"cut.{ending}"
+    path.write_bytes(data[: int(len(data) * share)])
+    with pytest.raises(MediaError, match=rf"^cut\.{ending} .*(cut off|is empty).*again"):
+        inspect_video(path, path.name)
+
+
+def test_noise_named_mp4_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp4"
+    path.write_bytes(bytes(range(256)) * 40)
+    with pytest.raises(MediaError, match="a.mp4 is no video that can be read"):
+        inspect_video(path, "a.mp4")
+
+
+def test_a_play_list_is_never_opened_as_a_video(tmp_path: Path) -> None:
+    path = tmp_path / "list.mp4"
+    path.write_text("#EXTM3U\n#EXTINF:1,\nhttp://192.0.2.1/secret.ts\n#EXT-X-ENDLIST\n")
+    with pytest.raises(MediaError, match="list.mp4 is no video that can be read"):
+        inspect_video(path, "list.mp4")
+
+
+def test_a_webm_named_mp4_is_told_what_it_really_is(tmp_path: Path) -> None:
+    path = clip(tmp_path / "a.webm", codec="VP80")
+    with pytest.raises(MediaError, match="a.mp4 is really a WebM video. Give it the ending .webm"):
+        inspect_video(path, "a.mp4")
+
+
+def test_a_video_with_too_many_frames_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(videos, "MAX_VIDEO_FRAMES", 10)
+    with pytest.raises(MediaError, match="more than 10 frames. Cut it"):
+        inspect_video(clip(tmp_path / "a.mp4"), "a.mp4")
+
+
+def test_a_video_in_memory_is_checked_like_a_file(tmp_path: Path) -> None:
+    data = clip(tmp_path / "a.mp4").read_bytes()
+    check_medium("video", data, "a.mp4")
+    with pytest.raises(MediaError, match="a.mp4 is no video that can be read, or it is cut off"):
+        check_medium("video", data[: len(data) // 2], "a.mp4")
+
+
+def test_a_kept_file_is_decoded_once_for_its_checks(
+    store: MediaStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sha = store.take(clip(tmp_path / "a.mp4").read_bytes(), "a.mp4")
+    store.check("video", sha, "a.mp4")
+    monkeypatch.setattr("courtroom.media.inspect_video", pytest.fail)
+    store.check("video", sha, "a.mp4")
+
+
+def test_damaged_videos_leave_nothing_on_stderr(tmp_path: Path) -> None:
+    path = clip(tmp_path / "a.mp4")
+    path.write_bytes(path.read_bytes()[:2000])
+    code = (
+        "import sys; from pathlib import Path; from courtroom.media import check_medium, MediaError\n"
+        "try: check_medium('video', Path(sys.argv[1]), 'a.mp4')\n"
+        "except MediaError: print('refused')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert (done.stdout, done.stderr) == ("refused\n", "")
+
+
+def test_opencv_is_not_loaded_before_a_video_is_opened() -> None:
+    code = "import sys, courtroom.library; print('cv2' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(0, "00:00"), (5.9, "00:05"), (65, "01:05"), (3600, "60:00")])
+def test_times_are_minutes_and_seconds(seconds: float, told: str) -> None:
+    assert clock(seconds) == told
