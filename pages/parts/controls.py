@@ -31,13 +31,13 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         st.badge("Interrupted" if interrupted else word, icon=icon, color=colour)
         idle = status in ("paused", "failed") or interrupted
         if status != "done":
-            if st.button("Step", icon=":material/skip_next:", disabled=not idle, help="Work on one stage.", shortcut="s"):
+            if st.button("Step", key="do-step", icon=":material/skip_next:", disabled=not idle, help="Work on one stage.", shortcut="s"):
                 _do(lambda: runner.step(run.id))
-            if st.button("Run", icon=":material/play_arrow:", disabled=not idle, type="primary" if idle else "secondary", help="Run on to the end, or to the next break.", shortcut="g"):
+            if st.button("Run", key="do-run", icon=":material/play_arrow:", disabled=not idle, type="primary" if idle else "secondary", help="Run on to the end, or to the next break.", shortcut="g"):
                 _do(lambda: runner.go(run.id))
-            if st.button("Pause", icon=":material/pause:", disabled=idle, help="Ask nothing more for now. Answers under way still arrive and are kept.", shortcut="p"):
+            if st.button("Pause", key="do-pause", icon=":material/pause:", disabled=idle, help="Ask nothing more for now. Answers under way still arrive and are kept.", shortcut="p"):
                 _do(lambda: runner.pause(run.id))
-            if st.button("Stop", icon=":material/stop:", disabled=idle and not runner.drives(run.id), help="Let go of the run; it can be run on at any time."):
+            if st.button("Stop", key="do-stop", icon=":material/stop:", disabled=idle and not runner.drives(run.id), help="Let go of the run; it can be run on at any time."):
                 _do(lambda: runner.stop(run.id))
             with st.popover("Run to ...", disabled=not idle):
                 target = st.selectbox("Run until this stage is done", [kind.title for kind in procedure.stages], key=f"to-{run.id}")

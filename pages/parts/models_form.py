@@ -75,8 +75,13 @@ def keys_form() -> None:
 
 
 def typed_keys() -> dict[str, str]:
-    """Keys for a run: what Streamlit's secrets have, and over it what was typed."""
-    return {**_secrets(), **st.session_state.get("typed_keys", {})}
+    """Keys for a run: what Streamlit's secrets have, and over it what was typed.
+
+    A typed address is not given the server's own key.
+    """
+    typed: dict[str, str] = st.session_state.get("typed_keys", {})
+    moved = {name.replace("_API_BASE", "_API_KEY") for name in typed if name.endswith("_API_BASE")}
+    return {**{name: key for name, key in _secrets().items() if name not in moved}, **typed}
 
 
 def _secrets() -> dict[str, str]:

@@ -1,0 +1,107 @@
+"""From the first screen to a verdict and a report, as a newcomer does it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+SHOTS = [(theme, width) for theme in ("light", "dark") for width in (1280, 1920)]
+
+
+def opened(browser: Browser, url: str, theme: str = "light", width: int = 1280) -> Page:
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)  # type: ignore[arg-type]
+    page.set_default_timeout(30_000)
+    page.goto(url)
+    return page
+
+
+def heard(page: Page, case: str = "phone-battery") -> str:
+    """Three clicks at most: hear, start; the verdict comes by itself."""
+    page.locator(f".st-key-hear-{case} button").click()
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_text("Grounds")).to_be_visible(timeout=60_000)
+    found = re.search(r"run=([\w-]+)", page.url)
+    assert found
+    return found.group(1)
+
+
+def tab(page: Page, name: str) -> None:
+    """Open a tab of the deliberation."""
+    page.get_by_test_id("stMain").get_by_role("radio", name=name).or_(
+        page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True)
+    ).first.click()
+
+
+def sound(page: Page) -> None:
+    """Nothing on the page is an error, and nothing is wider than the window."""
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+
+
+def test_two_clicks_lead_from_the_first_screen_to_a_verdict(app: str, browser: Browser) -> None:
+    page = opened(browser, app)
+    heard(page)
+    expect(page.get_by_text("The offline model is not a language model", exact=False).first).to_be_visible()
+    expect(page.get_by_text("The real jury")).to_be_visible()
+    sound(page)
+    page.close()
+
+
+@pytest.mark.parametrize(("theme", "width"), SHOTS)
+def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(
+    app: str, browser: Browser, theme: str, width: int, tmp_path: Path
+) -> None:
+    page = opened(browser, app, theme, width)
+    sound(page)
+    heard(page, "oak-table")
+    for name in ("Members", "Votes", "Follow-graph", "Precedents", "Summary", "Evidence", "Calls"):
+        tab(page, name)
+        page.wait_for_timeout(300)
+        page.screenshot(path=tmp_path / f"{name}-{theme}-{width}.png")
+        sound(page)
+    page.close()
+
+
+def test_a_run_is_found_again_by_its_address_in_another_browser(app: str, browser: Browser) -> None:
+    page = opened(browser, app)
+    run = heard(page, "down-jacket")
+    page.close()
+    other = opened(browser.new_context().browser or browser, f"{app}/deliberation?run={run}")
+    expect(other.get_by_text("Grounds")).to_be_visible()
+    other.reload()
+    expect(other.get_by_text("Grounds")).to_be_visible()
+    other.close()
+
+
+def test_a_run_can_be_stepped_and_run_to_the_end(app: str, browser: Browser) -> None:
+    page = opened(browser, app)
+    page.locator(".st-key-hear-stroller-wheel button").click()
+    page.get_by_role("button", name="Start step by step").click()
+    expect(page.get_by_text("Paused before Clues")).to_be_visible()
+    page.locator(".st-key-do-step button").first.click()
+    expect(page.get_by_text("Paused before Analysis")).to_be_visible()
+    page.locator(".st-key-do-run button").first.click()
+    expect(page.get_by_text("Grounds")).to_be_visible(timeout=60_000)
+    page.close()
+
+
+def test_the_report_opens_without_the_app_and_shows_the_verdict(app: str, browser: Browser, tmp_path: Path) -> None:
+    page = opened(browser, app)
+    heard(page, "game-account")
+    page.get_by_role("button", name=re.compile("Share")).click()
+    with page.expect_download(timeout=60_000) as download:
+        page.get_by_role("button", name=re.compile("HTML report")).click()
+    path = tmp_path / "report.html"
+    download.value.save_as(path)
+    page.close()
+    report = browser.new_context(offline=True).new_page()
+    report.goto(path.as_uri())
+    expect(report.get_by_text("Verdict:", exact=False).first).to_be_visible()
+    expect(report.locator(".js-plotly-plot").first).to_be_visible()
+    assert "http" not in (report.evaluate("[...document.querySelectorAll('[src]')].map(e => e.src).join()") or "").replace("data:", "")
+    report.locator("details summary").first.click()
+    report.close()
