@@ -8,8 +8,6 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA_VERSION = 1
-
 MediumKind = Literal["image", "video"]
 
 
@@ -32,7 +30,7 @@ class Medium(Strict):
 class Case(Strict):
     """What all kinds of case have in common. A procedure says by `kind` which cases it can hear."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1] = 1
     kind: str
     id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
     title: str = Field(min_length=1, max_length=200)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -26,7 +26,7 @@ class Exchange(Generic[A]):
     Each re-ask is a request of its own with its own key, so that a resumed run walks the same way over the record.
     """
 
-    def __init__(self, court: Court, member: Member, task: Task[A], path: str) -> None:
+    def __init__(self, court: Court[Any, Any], member: Member, task: Task[A], path: str) -> None:
         self._court, self._member, self._task, self._path = court, member, task, path
         self.keys: list[str] = []
         self.asked = 0

@@ -18,8 +18,9 @@ def draw_flow(record: Record, choices: Sequence[Choice], theme: str = "light") -
     """A Sankey diagram: a column a ballot, a band for those who went the same way."""
     ballots = list(record.ballots)
     options: list[str | None] = [*(choice.name for choice in choices), None]
-    titles = {None: "Abstained", **{choice.name: choice.title for choice in choices}}
-    colours = {None: tone(None, theme), **{choice.name: tone(choice.tone, theme) for choice in choices}}
+    titles: dict[str | None, str] = {choice.name: choice.title for choice in choices}
+    colours: dict[str | None, str] = {choice.name: tone(choice.tone, theme) for choice in choices}
+    titles[None], colours[None] = "Abstained", tone(None, theme)
     nodes = [(ballot, option) for ballot in ballots for option in options]
     place = {node: number for number, node in enumerate(nodes)}
     flows: Counter[tuple[int, int]] = Counter()

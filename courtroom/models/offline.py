@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import singledispatch
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -17,7 +18,7 @@ NOTICE = (
 
 
 @singledispatch
-def answer_offline(task: Task[BaseModel], draw: random.Random) -> BaseModel:
+def answer_offline(task: Task[Any], draw: random.Random) -> BaseModel:
     """The offline answer to a task. Each procedure registers one function for each of its tasks.
 
     Args:

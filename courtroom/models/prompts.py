@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import FunctionLoader, StrictUndefined, Template, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
@@ -36,7 +37,7 @@ class Prompts:
         self._environment = _environment(folder, tuple(sorted((edits or {}).items())))
         self._schemas: dict[type[BaseModel], str] = {}
 
-    def render(self, task: Task[BaseModel], *, sees: bool) -> tuple[Message, ...]:
+    def render(self, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
         """The messages for a task. Media become their descriptions where the model can't see.
 
         Raises:

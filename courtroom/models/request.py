@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
@@ -51,7 +51,7 @@ class Request:
 
     spec: ModelSpec
     messages: tuple[Message, ...]
-    task: Task[BaseModel] = field(repr=False)
+    task: Task[Any] = field(repr=False)
     tag: str
 
     @cached_property
