@@ -1,0 +1,103 @@
+"""What is shipped: cases, media, precedents, personas; and that the offline model hears every case."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from courtroom.case_checks import check
+from courtroom.courthouse import Courthouse
+from courtroom.dispute import CATEGORIES, Dispute
+from courtroom.personas import pool
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.settings import DATA, Settings
+
+IDS = sorted(path.parent.name for path in (DATA / "cases").glob("*/case.json"))
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
+    yield house
+    house.close()
+
+
+def dispute(house: Courthouse, name: str) -> Dispute:
+    case = house.library.case(name)
+    assert isinstance(case, Dispute)
+    return case
+
+
+def test_there_are_disputes_of_all_kinds(house: Courthouse) -> None:
+    cases = [dispute(house, name) for name in IDS]
+    assert len(cases) >= 10
+    assert {case.category for case in cases} == set(CATEGORIES)
+    assert sum(case.language == "zh" for case in cases) >= 2
+    assert sum(medium.kind == "video" for case in cases for medium in case.media()) >= 4
+    margins = [abs(case.jury.buyer - case.jury.seller) for case in cases if case.jury]
+    assert min(margins) == 1
+    assert max(margins) >= 15
+    assert all(case.fictional and "Written for Courtroom" in case.source for case in cases)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_a_sample_passes_its_own_checks_and_its_media_open(house: Courthouse, name: str) -> None:
+    case = dispute(house, name)
+    assert [finding for finding in check(case, house.media) if finding.severity == "error"] == []
+    for medium in case.media():
+        assert medium.sha256
+        assert medium.description
+        if medium.kind == "video":
+            frames = house.media.frames(medium.sha256)
+            assert 2 <= len(frames) <= 30
+            assert frames[-1].timestamp_s > 2
+        else:
+            assert house.media.image(medium.sha256).startswith(b"\xff\xd8")
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_the_offline_model_hears_every_sample_to_a_verdict(house: Courthouse, name: str) -> None:
+    run = house.new_run("cyberjurors", house.library.case(name), CyberJurorsSetup(), 0)
+    house.runner.go(run)
+    house.runner.wait(run, 10)
+    record = house.record(run)
+    assert record.run.status == "done"
+    assert record.run.verdict is not None
+    assert record.run.verdict.outcome in ("buyer", "seller")
+    assert record.failed == 0
+
+
+def test_there_are_at_least_forty_precedents_with_opinions_and_norms(house: Courthouse) -> None:
+    precedents = house.knowledge.precedents.all()
+    assert len(precedents) >= 40
+    assert all(precedent.opinions and precedent.norms for precedent in precedents)
+    assert {precedent.category for precedent in precedents} == set(CATEGORIES)
+    assert {precedent.winner for precedent in precedents} == {"buyer", "seller"}
+
+
+def test_the_pool_of_personas_is_diverse() -> None:
+    assert len(pool()) >= 51
+    assert len({persona.name for persona in pool()}) == len(pool())
+    assert len({persona.gender for persona in pool()}) >= 3
+    assert max(p.age for p in pool()) - min(p.age for p in pool()) > 40
+
+
+def test_drawing_a_picture_again_gives_the_same_bytes(tmp_path: Path) -> None:
+    script = _script()
+    names = ["phone-battery/buyer-1-settings.png", "sneakers-worn/seller-1-soles.png"]
+    for path in script.draw_pictures(tmp_path, names):
+        case, file = path.parts[-3], path.name
+        assert path.read_bytes() == (DATA / "cases" / case / "media" / file).read_bytes()
+
+
+def _script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("draw_media", DATA / "draw_media.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
