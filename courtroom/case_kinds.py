@@ -6,7 +6,7 @@ from typing import Any
 
 from courtroom.case import Case
 from courtroom.dispute import Dispute
-from courtroom.errors import CourtroomError
+from courtroom.errors import CaseError
 from courtroom.precedent import PrecedentBatch
 
 CASE_KINDS: dict[str, type[Case]] = {"dispute": Dispute, "precedents": PrecedentBatch}
@@ -16,13 +16,14 @@ def parse_case(data: Any) -> Case:
     """A case from plain data.
 
     Raises:
-        CourtroomError: it is no object, or of no kind that is known.
+        CaseError: it is no object, or of no kind that is known.
         ValidationError: a field is missing or wrong.
     """
     if not isinstance(data, dict):
-        raise CourtroomError("A case must be a JSON object with fields such as `kind`, `id` and `title`.")
+        raise CaseError("a case must be a JSON object with fields such as `kind`, `id` and `title`.")
     kind = data.get("kind")
-    if kind not in CASE_KINDS:
+    if not isinstance(kind, str) or kind not in CASE_KINDS:
         known = ", ".join(f"“{name}”" for name in CASE_KINDS)
-        raise CourtroomError(f"The field `kind` must say what kind of case this is: {known}.")
+        wrong = f"“{kind[:40]}” is not known" if isinstance(kind, str) else "it is missing or no text"
+        raise CaseError(f"the field `kind` must say what kind of case this is, but {wrong}. Known kinds: {known}.")
     return CASE_KINDS[kind].model_validate(data)

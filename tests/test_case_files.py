@@ -1,0 +1,433 @@
+"""Cases in and out as files, and files that mean harm."""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+import struct
+import tempfile
+import zipfile
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from courtroom import archives, case_files
+from courtroom.case_files import explain, read_upload, write_json, write_zip
+from courtroom.dispute import CATEGORIES, SIDES, Dispute, Evidence, JurorOpinion, JuryRecord, Message, Transaction
+from courtroom.errors import CaseError
+from courtroom.library import take_media
+from courtroom.media import MediaStore
+from tests.pictures import png
+
+SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)> **bold** $x$ ![](http://192.0.2.1/a.png)"
+
+
+def case(**changes: Any) -> dict[str, Any]:
+    return {
+        "kind": "dispute",
+        "id": "kettle",
+        "title": "The kettle",
+        "category": "Digital & Appliances",
+        "transaction": {"product": "Kettle", "price": 20},
+        "evidence": [
+            {"id": "buyer-1", "side": "buyer", "text": "It leaks.", "media": [photo("photos/leak.png")]},
+            {"id": "seller-1", "side": "seller", "text": "It did not."},
+        ],
+        **changes,
+    }
+
+
+def photo(file: str) -> dict[str, Any]:
+    return {"id": "leak", "kind": "image", "file": file, "description": "A puddle."}
+
+
+def as_json(data: Any) -> bytes:
+    return json.dumps(data).encode()
+
+
+def packed(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+text = st.text(max_size=40).map(str.strip)
+moment = st.none() | st.datetimes(min_value=datetime(1990, 1, 1))
+
+
+@st.composite
+def disputes(draw: st.DrawFn) -> Dispute:
+    pieces = []
+    for side in SIDES:
+        for number in range(1, draw(st.integers(0, 3)) + 1):
+            name = f"{side}-{number}"
+            media = [
+                {"id": f"{name}-{n}", "kind": "image", "file": f"media/{name}-{n}.png", "description": draw(text)}
+                for n in range(draw(st.integers(0, 2)))
+            ]
+            pieces.append(Evidence(id=name, side=side, text=draw(text), at=draw(moment), media=media))
+    return Dispute(
+        id=draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)),
+        title=draw(st.text(min_size=1, max_size=40).filter(str.strip)),
+        category=draw(st.sampled_from(CATEGORIES)),
+        language=draw(st.sampled_from(["en", "zh", "zh-Hant"])),
+        transaction=Transaction(
+            product=draw(st.text(min_size=1, max_size=40).filter(str.strip)),
+            description=draw(text),
+            price=draw(st.floats(0, 1e9)),
+            ordered_at=draw(moment),
+        ),
+        chat=draw(st.lists(st.builds(Message, speaker=st.sampled_from(SIDES), text=text, at=moment), max_size=3)),
+        evidence=pieces,
+        jury=draw(
+            st.none()
+            | st.builds(
+                JuryRecord,
+                buyer=st.integers(0, 17),
+                seller=st.integers(0, 17),
+                opinions=st.lists(st.builds(JurorOpinion, side=st.sampled_from(SIDES), text=text), max_size=2),
+            )
+        ),
+    )
+
+
+@given(disputes())
+def test_a_dispute_written_as_json_reads_back_the_same(dispute: Dispute) -> None:
+    (package,) = read_upload("case.json", write_json(dispute).encode())
+    assert package.case == dispute
+
+
+@given(st.lists(disputes(), min_size=1, max_size=3))
+def test_disputes_written_a_line_each_read_back_the_same(several: list[Dispute]) -> None:
+    lines = "\n".join(dispute.model_dump_json() for dispute in several)
+    assert [package.case for package in read_upload("cases.jsonl", lines.encode())] == several
+
+
+@settings(max_examples=30, deadline=None)
+@given(disputes())
+def test_a_dispute_written_as_zip_reads_back_the_same_with_its_media(dispute: Dispute) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        store = MediaStore(Path(folder))
+        pictures = {medium.file: png((8, 8 + n)) for n, medium in enumerate(dispute.media())}
+        kept = take_media(dispute, pictures, store)
+        (package,) = read_upload("case.zip", write_zip(kept, store))
+    assert package.case == kept
+    assert package.files == pictures
+
+
+def test_two_media_of_one_file_are_packed_once(tmp_path: Path) -> None:
+    data = case()
+    data["evidence"][1]["media"] = [{**photo("photos/leak.png"), "id": "again"}]
+    kept = take_media(Dispute.model_validate(data), {"photos/leak.png": png()}, store := MediaStore(tmp_path))
+    assert sorted(zipfile.ZipFile(io.BytesIO(write_zip(kept, store))).namelist()) == ["case.json", "photos/leak.png"]
+
+
+def test_a_json_file_may_hold_one_case_or_a_list() -> None:
+    assert len(read_upload("one.json", as_json(case()))) == 1
+    assert [p.case.id for p in read_upload("two.json", as_json([case(), case(id="pot")]))] == ["kettle", "pot"]
+
+
+def test_a_case_on_disk_finds_its_media_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "leak.png").write_bytes(png())
+    (tmp_path / "case.json").write_bytes(as_json(case()))
+    for path in (tmp_path, tmp_path / "case.json"):
+        (package,) = read_upload(path.name, path)
+        assert package.files == {"photos/leak.png": png()}
+
+
+@pytest.mark.parametrize(
+    "file", ["../secret.png", "/etc/hostname", "photos/../../secret.png", "..\\secret.png", "C:/a.png"]
+)
+def test_a_case_on_disk_never_reads_files_outside_its_folder(tmp_path: Path, file: str) -> None:
+    (tmp_path / "secret.png").write_bytes(png())
+    folder = tmp_path / "case"
+    (folder / "photos").mkdir(parents=True)
+    data = case()
+    data["evidence"][0]["media"] = [photo(file)]
+    (folder / "case.json").write_bytes(as_json(data))
+    (package,) = read_upload("case", folder)
+    assert package.files == {}
+
+
+def test_a_byte_order_mark_does_no_harm() -> None:
+    (package,) = read_upload("case.json", b"\xef\xbb\xbf" + as_json(case()))
+    assert package.case.id == "kettle"
+
+
+def test_line_separators_within_a_text_do_not_end_a_line_of_jsonl() -> None:
+    lines = "\n".join(json.dumps(case(id=f"c{n}", title="one\u2028two\x85three"), ensure_ascii=False) for n in (1, 2))
+    assert [package.case.title for package in read_upload("a.jsonl", lines.encode())] == ["one\u2028two\x85three"] * 2
+
+
+def test_html_and_script_stay_as_they_are_in_every_text() -> None:
+    data = case(
+        title=SCRIPT,
+        source=SCRIPT,
+        subcategory=SCRIPT[:100],
+        transaction={
+            "product": SCRIPT,
+            "description": SCRIPT,
+            "condition": SCRIPT[:99],
+            "price": 1,
+            "order_state": SCRIPT,
+        },
+        chat=[{"speaker": "buyer", "text": SCRIPT}],
+        jury={"buyer": 1, "seller": 0, "opinions": [{"side": "buyer", "text": SCRIPT}]},
+    )
+    data["evidence"][0]["text"] = SCRIPT
+    data["evidence"][0]["media"][0]["description"] = SCRIPT
+    (package,) = read_upload("case.json", as_json(data))
+    read = json.loads(write_json(package.case))
+    assert (read["title"], read["source"], read["transaction"]["product"]) == (SCRIPT, SCRIPT, SCRIPT)
+    assert (read["chat"][0]["text"], read["jury"]["opinions"][0]["text"]) == (SCRIPT, SCRIPT)
+    assert (read["evidence"][0]["text"], read["evidence"][0]["media"][0]["description"]) == (SCRIPT, SCRIPT)
+
+
+# What is wrong, and how it is told
+
+
+def wrong(**changes: Any) -> str:
+    with pytest.raises(CaseError) as caught:
+        read_upload("a.json", as_json(case(**changes)))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"title": None}, "a.json: title: must be text. Put it in quotes."),
+        ({"title": ""}, "a.json: title: must have at least 1 characters. Write more."),
+        ({"title": "x" * 201}, "a.json: title: may have 200 characters. Shorten it."),
+        ({"title": "\ud800"}, "a.json: title: holds half a character. Write it again."),
+        ({"evidence": {}}, "a.json: evidence: must be a list. Put it in [ ]."),
+        ({"evidence": ["x"]}, "a.json: evidence 1: must be an object with named fields. Put it in { }."),
+        ({"transaction": {"product": "x", "price": "much"}}, "a.json: transaction › price: must be a number."),
+        ({"transaction": {"product": "x", "price": -1}}, "a.json: transaction › price: must be at least 0"),
+        (
+            {"transaction": {"product": "x", "price": float("nan")}},
+            "a.json: transaction › price: must be at most 1,000,000,000.",
+        ),
+        ({"transaction": {"product": "x"}}, "a.json: transaction › price: is missing. Add this field."),
+        (
+            {"transaction": {"product": "x", "price": 1, "currency": "yuan"}},
+            "a.json: transaction › currency: must be three capitals such as `CNY`.",
+        ),
+        (
+            {"transaction": {"product": "x", "price": 1, "ordered_at": "soon"}},
+            "a.json: transaction › ordered_at: must be a date and time such as 2026-03-01T12:00:00.",
+        ),
+        ({"colour": "red"}, "a.json: colour: is not a known field. Remove it, or check its spelling."),
+        ({"category": "Toys"}, "a.json: category: must be one of 'Digital & Appliances', "),
+        ({"jury": {"buyer": 1.5, "seller": 0}}, "a.json: jury › buyer: must be a whole number."),
+        ({"schema_version": 2}, "a.json: schema_version: must be one of 1."),
+        ({"kind": "trial"}, "but “trial” is not known. Known kinds: “dispute”"),
+        ({"kind": None}, "but it is missing or no text. Known kinds: “dispute”"),
+        ({"kind": ["dispute"]}, "but it is missing or no text. Known kinds: “dispute”"),
+    ],
+)
+def test_a_wrong_field_is_named_with_the_mend(changes: dict[str, Any], told: str) -> None:
+    assert told in wrong(**changes)
+
+
+def test_a_wrong_entry_is_named_by_its_place_and_id() -> None:
+    bad = {"id": "seller-1", "side": "seller", "media": [{"id": "m", "kind": "image", "file": ""}]}
+    assert "a.json: evidence 2 (seller-1) › media 1 (m) › file: must have at least" in wrong(
+        evidence=[{"id": "buyer-1", "side": "buyer"}, bad]
+    )
+
+
+def test_doubled_ids_are_told() -> None:
+    piece = {"id": "buyer-1", "side": "buyer", "text": "x"}
+    assert "evidence ids must be unique; used more than once: buyer-1. Correct the value." in wrong(
+        evidence=[piece, piece]
+    )
+
+
+def test_of_many_wrong_fields_the_first_few_are_told() -> None:
+    told = wrong(evidence=[7] * 40)
+    assert told.count("must be an object") == 5
+    assert told.endswith("And 35 more.")
+
+
+def test_explain_has_a_sentence_for_each_error() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Dispute.model_validate({"kind": "dispute", "id": "a b"})
+    sentences = explain(caught.value)
+    assert len(sentences) == caught.value.error_count() == 4
+    assert sentences[0].startswith("id: must be letters, digits")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "told"),
+    [
+        ("a.json", as_json(case())[:100], "a.json is not valid JSON: line 1, column "),
+        ("a.json", b"", "a.json is not valid JSON: line 1, column 1"),
+        ("a.json", "Müller".encode("latin-1"), "a.json is not UTF-8 text. Save it as UTF-8."),
+        ("a.json", as_json(case()).decode().encode("utf-16"), "a.json is not UTF-8 text."),
+        ("a.json", b"[]", "a.json holds no case."),
+        ("a.json", b"42", "a.json: a case must be a JSON object"),
+        ("a.json", b'{"kind": 1' + b"1" * 5000 + b"}", "a.json holds a number with too many digits."),
+        ("a.json", b"[" * 100_000, "a.json is nested too deeply to be a case."),
+        ("a.jsonl", b"\n \n", "a.jsonl holds no case."),
+        ("a.jsonl", as_json(case()) + b"\n{", "a.jsonl, line 2 is not valid JSON: line 1, column 2."),
+        ("a.json", as_json([case(), case(id="!")]), "a.json, case 2: id: must be letters"),
+        ("a.txt", b"x", "a.txt can't be read. Upload a .json, .jsonl or .zip file."),
+        ("a.zip", b"PK\x03\x04 no", "a.zip is no ZIP file, or it is cut off."),
+        ("a.zip", packed(("case.json", as_json(case())))[:-30], "a.zip is no ZIP file, or it is cut off."),
+        ("a.zip", packed(("readme.txt", b"x")), "a.zip holds no case.json."),
+        ("a.zip", packed(("case.json", b"{")), "a.zip › case.json is not valid JSON"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_told_with_the_mend(name: str, data: bytes, told: str) -> None:
+    with pytest.raises(CaseError) as caught:
+        read_upload(name, data)
+    assert str(caught.value).startswith(told)
+
+
+def test_a_path_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(CaseError, match="nope.json is not there. Check the path"):
+        read_upload("nope.json", tmp_path / "nope.json")
+    with pytest.raises(CaseError, match="has no case.json"):
+        read_upload("folder", tmp_path)
+
+
+# Archives
+
+
+def test_a_zip_may_hold_several_case_folders() -> None:
+    data = packed(
+        ("a/case.json", as_json(case(id="a"))),
+        ("a/photos/leak.png", png((10, 10))),
+        ("b/case.json", as_json(case(id="b"))),
+        ("b/photos/leak.png", png((20, 20))),
+    )
+    read = {package.case.id: package.files for package in read_upload("a.zip", data)}
+    assert read == {"a": {"photos/leak.png": png((10, 10))}, "b": {"photos/leak.png": png((20, 20))}}
+
+
+@pytest.mark.parametrize("name", ["kettle.json", "./case.json", "in/a/folder/CASE.JSON", "cases.jsonl"])
+def test_a_zip_s_case_may_have_any_name(name: str) -> None:
+    (package,) = read_upload("a.zip", packed((name, as_json(case()))))
+    assert package.case.id == "kettle"
+
+
+def test_files_beside_case_json_and_what_a_system_adds_are_not_cases() -> None:
+    data = packed(
+        ("case.json", as_json(case())),
+        ("notes.json", b"{}"),
+        ("__MACOSX/._case.json", b"\0\5\x16\7"),
+        (".vscode/case.json", b"{}"),
+    )
+    assert len(read_upload("a.zip", data)) == 1
+
+
+@pytest.mark.parametrize("name", ["../case.json", "/case.json", "a/../../case.json", "..\\case.json", "C:\\case.json"])
+def test_a_zip_with_a_path_that_leads_out_is_refused(name: str) -> None:
+    info = zipfile.ZipInfo("x")
+    info.filename = name  # past the tidying that the constructor does
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(info, as_json(case()))
+    with pytest.raises(CaseError, match="path or link that leads out of it"):
+        read_upload("a.zip", out.getvalue())
+
+
+def test_a_zip_with_a_link_is_refused() -> None:
+    link = zipfile.ZipInfo("photos/leak.png")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("case.json", as_json(case()))
+        archive.writestr(link, "/etc/passwd")
+    with pytest.raises(CaseError, match="path or link that leads out of it"):
+        read_upload("a.zip", out.getvalue())
+
+
+def test_a_zip_bomb_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = packed(("case.json", as_json(case())), ("photos/leak.png", bytes(50 * 2**20)))
+    assert len(bomb) < 2**17
+    monkeypatch.setattr(zipfile.ZipFile, "open", pytest.fail)
+    with pytest.raises(CaseError, match="unpacks to far more than it should"):
+        read_upload("a.zip", bomb)
+
+
+def test_a_zip_that_is_large_unpacked_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert archives.MAX_UNPACKED == 500 * 2**20
+    monkeypatch.setattr(archives, "MAX_UNPACKED", 1000)
+    with pytest.raises(CaseError, match="a.zip unpacks to more than"):
+        read_upload("a.zip", packed(("case.json", as_json(case())), ("more.txt", b"ab" * 600)))
+
+
+def test_a_member_that_lies_about_its_size_does_not_unpack_to_more() -> None:
+    data = bytearray(packed(("case.json", as_json(case())), ("photos/leak.png", bytes(64 * 2**20))))
+    at = data.rindex(b"PK\x01\x02")  # the second entry of the list of members says that it holds 100 bytes
+    data[at + 24 : at + 28] = struct.pack("<I", 100)
+    with pytest.raises(CaseError, match=r"photos/leak.png in a.zip is damaged"):
+        read_upload("a.zip", bytes(data))
+
+
+def test_a_damaged_medium_in_a_zip_is_told_by_name() -> None:
+    data = bytearray(packed(("case.json", as_json(case())), ("photos/leak.png", png()), method=zipfile.ZIP_STORED))
+    data[data.index(b"\x89PNG") + 40] ^= 0xFF
+    with pytest.raises(CaseError, match="photos/leak.png in a.zip is damaged. Pack it again"):
+        read_upload("a.zip", bytes(data))
+
+
+def test_a_locked_zip_is_refused() -> None:
+    data = bytearray(packed(("case.json", as_json(case()))))
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    with pytest.raises(CaseError, match="a.zip is locked with a password"):
+        read_upload("a.zip", bytes(data))
+
+
+def test_a_zip_may_hold_2000_files_and_no_more() -> None:
+    members = [("case.json", as_json(case())), *((f"{number}.txt", b"") for number in range(1999))]
+    assert len(read_upload("a.zip", packed(*members))) == 1
+    with pytest.raises(CaseError, match="a.zip holds 2,001 files; 2,000 are allowed. Split it"):
+        read_upload("a.zip", packed(*members, ("one-more.txt", b"")))
+
+
+def test_a_zip_within_a_zip_is_never_opened() -> None:
+    inner = packed(("case.json", as_json(case(id="inner"))))
+    with pytest.raises(CaseError, match="holds no case.json"):
+        read_upload("a.zip", packed(("inner.zip", inner)))
+
+
+def test_an_upload_may_have_200_megabytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert case_files.MAX_UPLOAD == 200 * 2**20
+    large = tmp_path / "large.json"
+    with large.open("wb") as file:
+        file.truncate(201 * 2**20)  # a sparse file: no disk is used
+    with pytest.raises(CaseError, match="large.json has 201 MB; 200 MB are allowed"):
+        read_upload("large.json", large)
+    monkeypatch.setattr(case_files, "MAX_UPLOAD", 50)
+    for name in ("a.json", "a.jsonl", "a.zip"):
+        with pytest.raises(CaseError, match="are allowed. Split it"):
+            read_upload(name, as_json(case()))
+
+
+@given(st.binary(max_size=200), st.sampled_from(["a.json", "a.jsonl", "a.zip"]))
+def test_no_bytes_of_whatever_kind_break_the_reader(data: bytes, name: str) -> None:
+    with pytest.raises(CaseError):
+        read_upload(name, data)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10_000), st.integers(0, 255))
+def test_no_changed_byte_of_a_zip_breaks_the_reader(at: int, byte: int) -> None:
+    data = bytearray(packed(("case.json", as_json(case())), ("photos/leak.png", png())))
+    data[at % len(data)] = byte
+    try:
+        packages = read_upload("a.zip", bytes(data))
+    except CaseError:
+        return
+    assert [package.case.id for package in packages] == ["kettle"]

@@ -1,0 +1,225 @@
+"""Records of the benchmark's kind, as its paper describes them, read as disputes."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from courtroom.case_files import Package, read_upload
+from courtroom.case_kinds import parse_case
+from courtroom.dispute import CATEGORIES, Dispute
+from courtroom.errors import CaseError
+from courtroom.readers import verdictbench
+from courtroom.readers.verdictbench_fields import FIELDS, SUBCATEGORIES, category
+
+ENGLISH: dict[str, Any] = {
+    "case_id": 4711,
+    "category": "Small Appliances",
+    "product_info": {
+        "product_name": "Rice cooker",
+        "product_text": "Used twice, no scratches.",
+        "price": "¥129.50",
+        "order_time": "2025-06-01 10:00:00",
+        "delivery_time": "2025-06-03 18:30:00",
+        "status": "delivered",
+    },
+    "chat_history": [
+        {"role": "buyer", "content": "Does it heat?", "time": "2025-05-31 09:00:00"},
+        {"role": "seller", "content": "It does."},
+    ],
+    "buyer_evidence": [
+        {"text": "The lid is cracked.", "images": ["img/1.jpg", {"path": "img/2.jpg", "caption": "the crack"}]},
+        {"text": "Here it is once more.", "videos": ["vid/1.mp4"], "round": 2},
+    ],
+    "seller_evidence": [{"content": "It left me whole.", "image": "img/3.jpg"}],
+    "votes": [{"vote": "buyer", "reason": "The crack is plain."}] * 11
+    + [{"vote": "seller", "reason": "No proof."}] * 6,
+    "winner": "buyer",
+}
+CHINESE: dict[str, Any] = {
+    "编号": "d-8",
+    "类别": "手机",
+    "商品": "二手手机",
+    "价格": "1,850元",
+    "聊天记录": "买家：电池怎么样？\n卖家：百分之九十二。",
+    "买家证据": "电池只有百分之七十一。",
+    "卖家证据": {"内容": "发货时没有问题。", "图片": ["a.png"], "轮次": 1},
+    "投票": {"买家": 9, "卖家": 8},
+}
+
+
+def read(record: Any) -> Package:
+    (package,) = read_upload("record.json", json.dumps(record).encode())
+    return package
+
+
+def dispute(record: Any) -> Dispute:
+    case = read(record).case
+    assert isinstance(case, Dispute)
+    return case
+
+
+def test_an_english_record_is_read_whole() -> None:
+    package = read(ENGLISH)
+    case = package.case
+    assert isinstance(case, Dispute)
+    assert package.remarks == ()
+    assert (case.id, case.title, case.language) == ("4711", "Rice cooker", "en")
+    assert (case.category, case.subcategory) == ("Digital & Appliances", "Small Appliances")
+    deal = case.transaction
+    assert (deal.product, deal.price, deal.currency, deal.order_state) == ("Rice cooker", 129.5, "CNY", "delivered")
+    assert deal.ordered_at is not None
+    assert deal.delivered_at is not None
+    assert (deal.delivered_at - deal.ordered_at).days == 2
+    assert [(line.speaker, line.text) for line in case.chat] == [("buyer", "Does it heat?"), ("seller", "It does.")]
+    assert case.chat[0].at is not None
+    assert [(piece.id, piece.round) for piece in case.evidence] == [("buyer-1", 1), ("buyer-2", 2), ("seller-1", 1)]
+    assert [(m.kind, m.file, m.description) for m in case.media()] == [
+        ("image", "img/1.jpg", ""),
+        ("image", "img/2.jpg", "the crack"),
+        ("video", "vid/1.mp4", ""),
+        ("image", "img/3.jpg", ""),
+    ]
+    assert case.real_counts() == {"buyer": 11, "seller": 6}
+    assert case.jury is not None
+    assert case.jury.opinions[0].text == "The crack is plain."
+
+
+def test_a_chinese_record_is_read_whole() -> None:
+    package = read(CHINESE)
+    case = package.case
+    assert isinstance(case, Dispute)
+    assert package.remarks == ()
+    assert (case.id, case.language, case.category) == ("d-8", "zh", "Digital & Appliances")
+    assert (case.transaction.price, case.transaction.currency) == (1850, "CNY")
+    assert [(line.speaker, line.text) for line in case.chat] == [
+        ("buyer", "电池怎么样？"),
+        ("seller", "百分之九十二。"),
+    ]
+    assert [piece.text for piece in case.evidence] == ["电池只有百分之七十一。", "发货时没有问题。"]
+    assert case.real_counts() == {"buyer": 9, "seller": 8}
+
+
+def test_a_record_that_is_read_stays_the_same_when_written_and_read_again() -> None:
+    case = dispute(ENGLISH)
+    (again,) = read_upload("again.json", case.model_dump_json().encode())
+    assert again.case == case
+
+
+def test_what_is_not_mapped_is_reported_at_its_place() -> None:
+    record = {
+        **ENGLISH,
+        "shop_level": 5,
+        "product_info": {**ENGLISH["product_info"], "stock": 3},
+        "seller_evidence": [{"content": "It left me whole.", "mood": "calm"}],
+    }
+    assert read(record).remarks == (
+        "The field `product_info › stock` was not taken over.",
+        "The field `seller_evidence 1 › mood` was not taken over.",
+        "The field `shop_level` was not taken over.",
+    )
+
+
+def test_two_names_for_one_thing_are_not_silently_merged() -> None:
+    record = {**ENGLISH, "seller_evidence": [{"text": "It left me whole.", "content": "Another text."}]}
+    assert read(record).remarks == ("The field `seller_evidence 1 › content` was not taken over.",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "remark"),
+    [
+        ({"category": "Weapons"}, "The category (“Weapons”) is none of the five; “Other” is put in its place."),
+        ({"chat_history": [{"role": "platform", "text": "Hi"}]}, "Chat line 1 is by neither side (“platform”)"),
+        ({"winner": "seller"}, "The record names the seller as winner, but its votes say otherwise"),
+        ({"votes": None}, "How many jurors voted for each side is not told"),
+        ({"product_info": {"product": "Pot"}}, "No price was found; 0 is put in its place."),
+        ({"buyer_evidence": ["Cracked.", 7]}, "`buyer_evidence 2` is neither text nor an object and was left out."),
+        ({"product_info": {**ENGLISH["product_info"], "order_time": "soon"}}, "`product_info › order_time` is no date"),
+        ({"buyer_evidence": [{"text": "x", "images": [{"caption": "?"}]}]}, "is missing, so this medium was left out."),
+        ({"votes": {"buyer": 9, "seller": 8, "platform": 1}}, "`votes › platform` is no number of votes for a side"),
+    ],
+)
+def test_what_is_doubtful_is_reported(changes: dict[str, Any], remark: str) -> None:
+    remarks = read({**ENGLISH, **changes}).remarks
+    assert any(remark in told for told in remarks), remarks
+
+
+def test_evidence_may_lie_in_one_list_or_by_side() -> None:
+    bare = {name: value for name, value in ENGLISH.items() if not name.endswith("_evidence")}
+    mixed = dispute({**bare, "evidence": [{"role": "seller", "text": "Whole."}, {"role": "buyer", "text": "Cracked."}]})
+    assert [(piece.id, piece.text) for piece in mixed.evidence] == [("seller-1", "Whole."), ("buyer-1", "Cracked.")]
+    by_side = dispute({**bare, "evidence": {"buyer": ["Cracked."], "seller": "Whole."}})
+    assert [(piece.id, piece.text) for piece in by_side.evidence] == [("buyer-1", "Cracked."), ("seller-1", "Whole.")]
+
+
+@pytest.mark.parametrize(
+    "votes",
+    [
+        ["buyer", "buyer", "seller"],
+        [0, 0, 1],
+        ["买家", "买家", "卖家"],
+        {"buyer": 2, "seller": "1"},
+        {"buyer": ["clear", "plain"], "seller": [{"reason": "weak"}]},
+    ],
+)
+def test_votes_may_be_counts_or_one_by_juror(votes: Any) -> None:
+    assert dispute({**ENGLISH, "votes": votes}).real_counts() == {"buyer": 2, "seller": 1}
+
+
+def test_votes_may_be_two_numbers_with_opinions_apart() -> None:
+    bare = {name: value for name, value in ENGLISH.items() if name != "votes"}
+    case = dispute({**bare, "buyer_votes": 12, "seller_votes": 5, "opinions": [{"side": "seller", "reason": "Thin."}]})
+    assert case.real_counts() == {"buyer": 12, "seller": 5}
+    assert case.jury is not None
+    assert [(opinion.side, opinion.text) for opinion in case.jury.opinions] == [("seller", "Thin.")]
+
+
+def test_a_vote_for_nobody_is_refused_by_its_place() -> None:
+    with pytest.raises(CaseError, match="record.json: `votes 1 › vote`: “both” is no side. Write `buyer` or `seller`"):
+        read({**ENGLISH, "votes": [{"vote": "both"}]})
+
+
+def test_a_record_without_a_product_is_refused() -> None:
+    with pytest.raises(CaseError, match="record.json: the product's name is missing. Add it as `product`"):
+        read({"buyer_evidence": ["Cracked."]})
+
+
+def test_all_25_subcategories_lie_under_the_five_categories() -> None:
+    assert tuple(SUBCATEGORIES) == CATEGORIES
+    assert sum(len(below) for below in SUBCATEGORIES.values()) == 25
+    for top, below in SUBCATEGORIES.items():
+        for name, others in below.items():
+            assert all(category(word) == (top, name) for word in (name, name.upper(), *others))
+
+
+def test_a_case_of_ours_is_never_taken_for_a_record() -> None:
+    assert not verdictbench.looks_like({"kind": "dispute", "evidence": []})
+    assert not verdictbench.looks_like({"schema_version": 1, "evidence": []})
+    assert verdictbench.looks_like({"evidence": []})
+
+
+names = sorted({name for aliases in FIELDS.values() for name in aliases} | {"buyer", "seller"})
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8) | st.sampled_from(["buyer", "0"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(names) | st.text(max_size=3), inner, max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@given(st.dictionaries(st.sampled_from(names), anything, max_size=8))
+def test_no_record_of_whatever_shape_breaks_the_reader(record: dict[str, Any]) -> None:
+    data = json.dumps({"product": "Pot", "evidence": [], **record}).encode()
+    with suppress(CaseError):
+        assert read_upload("record.json", data)[0].case.kind == "dispute"
+
+
+@given(st.text(min_size=1, max_size=200))
+def test_any_product_name_gives_a_valid_id(name: str) -> None:
+    record = {"product": name, "evidence": []}
+    if name.strip():
+        assert parse_case(verdictbench.convert(record)[0]).id
