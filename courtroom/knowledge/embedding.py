@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tenacity import retry, stop_after_attempt, wait_exponential_jitter
 
+from courtroom.models.card import load
 from courtroom.text import is_chinese, words
 
 Vectors = NDArray[np.float32]
@@ -62,7 +63,7 @@ class LiteLLMEmbedding:
 
     @retry(stop=stop_after_attempt(5), wait=wait_exponential_jitter(multiplier=0.5, max=20), reraise=True)
     async def _ask(self, texts: list[str]) -> Vectors:
-        litellm = await asyncio.to_thread(_litellm)
+        litellm = await asyncio.to_thread(load)
         reply = await litellm.aembedding(model=self.name, input=texts, num_retries=0, max_retries=0, timeout=60)
         return np.array([item["embedding"] for item in reply.data], np.float32)
 
@@ -70,12 +71,6 @@ class LiteLLMEmbedding:
 def embedding_of(name: str) -> Embedding:
     """The embedding of a name: the default, or a LiteLLM model id."""
     return HashedNgrams() if name == DEFAULT else LiteLLMEmbedding(name)
-
-
-def _litellm() -> Any:
-    import litellm  # slow to import: only where an embedding model is really used
-
-    return litellm
 
 
 @cache

@@ -1,0 +1,163 @@
+"""Precedents on a real Chroma and a real SQLite."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from courtroom.database import Database
+from courtroom.knowledge.embedding import HashedNgrams, LiteLLMEmbedding
+from courtroom.knowledge.index import VectorIndex
+from courtroom.knowledge.precedents import from_dispute
+from courtroom.knowledge.search import Knowledge, Rank, Search
+from courtroom.models.keys import KEYS
+from courtroom.settings import Settings
+from tests.openai_server import OpenAIServer
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+
+
+def knowledge(folder: Path) -> Knowledge:
+    settings = Settings(home=folder)
+    return Knowledge(Database(settings.database), settings)
+
+
+async def closest(base: Knowledge, text: str) -> str:
+    hits = await base.answer(Search(collection="precedents", text=text, k=3))
+    assert [hit.similarity for hit in hits] == sorted((hit.similarity for hit in hits), reverse=True)
+    return str(hits[0].record["title"])
+
+
+async def test_the_precedent_on_the_same_matter_is_found_first_in_both_languages(tmp_path: Path) -> None:
+    base = knowledge(tmp_path)
+    assert await closest(base, "The washing machine leaks at the first run") == "Washing machine that leaks"
+    assert await closest(base, "机械键盘进水，按键失灵") == "键盘进水"
+
+
+async def test_related_texts_are_nearer_than_unrelated_ones() -> None:
+    texts = ["battery health is only 71 percent", "the battery shows 71 %", "a concert ticket for Sunday"]
+    texts += ["电池健康度只有71%", "手机电池健康71%", "演唱会门票"]
+    v = await HashedNgrams().embed(texts)
+    assert np.allclose(np.linalg.norm(v, axis=1), 1, atol=1e-5)
+    assert v[0] @ v[1] > v[0] @ v[2]
+    assert v[3] @ v[4] > v[3] @ v[5]
+
+
+async def test_norms_are_ranked_by_likeness_to_a_persona(tmp_path: Path) -> None:
+    norms = ("A seller who repairs phones must say so.", "Tickets for another date are refunded.")
+    hits = await knowledge(tmp_path).answer(Rank(text="Repairs phones in a small shop.", candidates=norms, k=1))
+    assert [hit.record["text"] for hit in hits] == [norms[0]]
+
+
+async def test_a_damaged_index_is_made_anew_and_finds_the_same(tmp_path: Path) -> None:
+    base = knowledge(tmp_path)
+    first = await base.answer(Search(collection="precedents", text="a tablet locked to an account", k=5))
+    code = (
+        "import asyncio, sys; from pathlib import Path; sys.path.insert(0, '.');"
+        "from tests.test_knowledge import knowledge; from courtroom.knowledge.search import Search;"
+        "hits = asyncio.run(knowledge(Path(sys.argv[1])).answer("
+        "Search(collection='precedents', text='a tablet locked to an account', k=5)));"
+        "print(','.join(hit.id for hit in hits))"
+    )
+    for path in (tmp_path / "chroma").rglob("*"):
+        if path.is_file():
+            path.write_bytes(b"not an index" * 100)
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == ",".join(hit.id for hit in first), done.stderr
+
+
+async def test_another_embedding_makes_the_index_anew(tmp_path: Path) -> None:
+    class Reversed(HashedNgrams):
+        name = "reversed"
+
+        async def embed(self, texts):  # type: ignore[no-untyped-def]
+            return (await super().embed(texts))[:, :64]
+
+    settings, records = Settings(home=tmp_path), {"a": "a leaking kettle", "b": "a concert ticket"}
+    assert (await VectorIndex(settings, "things", HashedNgrams()).search("kettle", 1, records))[0][0] == "a"
+    assert (await VectorIndex(settings, "things", Reversed()).search("kettle", 2, records))[0][0] in ("a", "b")
+
+
+async def test_the_index_follows_what_is_on_record(tmp_path: Path) -> None:
+    index = VectorIndex(Settings(home=tmp_path), "things", HashedNgrams())
+    assert await index.search("kettle", 3, {"a": "a kettle"}) != []
+    assert [i for i, _ in await index.search("ticket", 1, {"a": "a kettle", "b": "a ticket"})] == ["b"]
+    assert [i for i, _ in await index.search("ticket", 1, {"a": "a kettle"})] == ["a"]
+    assert [i for i, _ in await index.search("ticket", 1, {"a": "a ticket", "b": "a kettle"}, exclude=("a",))] == ["b"]
+    assert await index.search("ticket", 1, {}) == []
+
+
+async def test_killed_in_mid_import_the_base_is_whole_afterwards(tmp_path: Path) -> None:
+    code = (
+        "import asyncio, sys; from pathlib import Path; sys.path.insert(0, '.');"
+        "from tests.test_knowledge import knowledge;"
+        "base = knowledge(Path(sys.argv[1])); p = base.precedents.all()[0]\n"
+        "async def go():\n"
+        "    for n in range(10_000):\n"
+        "        base.precedents.add([p.model_copy(update={'id': f'x-{n}', 'title': f'Case {n}'})])\n"
+        "        await base.precedents.search('case', 1)\n"
+        "        print(n, flush=True)\n"
+        "asyncio.run(go())"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if int(line) >= 5:
+            break
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    base = knowledge(tmp_path)
+    count = len(base.precedents.all())
+    assert count >= 48 + 5
+    assert len(await base.precedents.search("a kettle", count)) == count
+
+
+async def test_any_litellm_embedding_can_be_used_and_asks_each_text_once(tmp_path: Path) -> None:
+    with OpenAIServer() as server:
+        os.environ.update(OPENAI_API_BASE=server.url, OPENAI_API_KEY="none")
+        try:
+            embedding = LiteLLMEmbedding("openai/any-embedding")
+            v = await embedding.embed(["a", "b", "a"])
+        finally:
+            del os.environ["OPENAI_API_BASE"], os.environ["OPENAI_API_KEY"]
+            KEYS.set({})
+    assert v.shape[0] == 3
+    assert np.allclose(v[0], v[2])
+    assert not np.allclose(v[0], v[1])
+
+
+def test_an_import_takes_good_lines_and_names_bad_ones(tmp_path: Path) -> None:
+    base = knowledge(tmp_path)
+    good = base.precedents.all()[0].model_dump(mode="json")
+    lines = [json.dumps({**good, "id": f"new-{n}"}) for n in range(5)]
+    lines[1:1] = ["{not json", json.dumps({**good, "category": "Cars"}), json.dumps({"id": "x"})]
+    report = base.precedents.import_file("\n".join(lines).encode())
+    assert len(report.taken) == 5
+    assert [problem.split(":")[0] for problem in report.problems] == ["Line 2", "Line 3", "Line 4"]
+
+
+def test_a_deleted_precedent_stays_deleted_and_can_be_brought_back(tmp_path: Path) -> None:
+    base = knowledge(tmp_path)
+    gone = base.precedents.all()[0]
+    base.precedents.delete(gone.id)
+    again = knowledge(tmp_path)
+    assert again.precedents.get(gone.id) is None
+    again.precedents.add([gone])
+    assert again.precedents.get(gone.id) == gone
+
+
+def test_a_case_with_a_real_jury_becomes_a_precedent_without_norms(tmp_path: Path) -> None:
+    from courtroom.dispute import Dispute
+    from courtroom.settings import DATA
+
+    case = Dispute.model_validate_json((DATA / "cases" / "oak-table" / "case.json").read_text("utf-8"))
+    precedent = from_dispute(case)
+    assert (precedent.buyer_votes, precedent.seller_votes, precedent.norms) == (8, 9, ())
+    assert precedent.winner == "seller"
