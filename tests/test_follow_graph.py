@@ -1,0 +1,77 @@
+"""Panels and follow-graphs."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from courtroom.follow_graph import FollowGraph, GraphKind, build, influence
+from courtroom.personas import likeness, pool, sample_panel
+
+KINDS = get_args(GraphKind)
+
+
+@given(size=st.integers(1, 51), kind=st.sampled_from(KINDS), density=st.floats(0, 1), seed=st.integers(0, 99))
+def test_a_graph_has_no_loops_and_as_many_edges_as_its_density_asks_for(size: int, kind: GraphKind, density: float, seed: int) -> None:
+    graph = build(FollowGraph(kind=kind, density=density), sample_panel(size, 0), seed)
+    assert sorted(graph.nodes) == list(range(size))
+    assert not any(k == j for k, j in graph.edges)
+    possible = size * (size - 1)
+    expected = {"complete": possible, "none": 0, "ring": size if size > 1 else 0}.get(kind, round(density * possible))
+    assert graph.number_of_edges() == expected
+    assert set(graph.edges) == set(build(FollowGraph(kind=kind, density=density), sample_panel(size, 0), seed).edges)
+
+
+def test_another_seed_gives_another_graph() -> None:
+    panel = sample_panel(17, 0)
+    assert set(build(FollowGraph(), panel, 1).edges) != set(build(FollowGraph(), panel, 2).edges)
+
+
+def test_edges_that_are_given_are_the_graph() -> None:
+    graph = build(FollowGraph(edges=((0, 1), (1, 1), (0, 9))), sample_panel(3, 0), 0)
+    assert set(graph.edges) == {(0, 1)}
+
+
+def test_in_a_scale_free_graph_few_are_followed_by_many() -> None:
+    followed = {}
+    for kind in ("scale-free", "random"):
+        graph = build(FollowGraph(kind=kind), sample_panel(51, 0), 0)  # type: ignore[arg-type]
+        followed[kind] = max(degree for _, degree in graph.in_degree)
+    assert followed["scale-free"] > 1.5 * followed["random"]
+
+
+def test_homophily_follows_those_who_are_alike() -> None:
+    panel = sample_panel(51, 0)
+
+    def mean(kind: GraphKind) -> float:
+        edges = build(FollowGraph(kind=kind, density=0.1), panel, 0).edges
+        return sum(likeness(panel[k], panel[j]) for k, j in edges) / len(edges)
+
+    assert mean("homophily") > 1.5 * mean("random")
+
+
+def test_whoever_is_followed_most_is_most_influential() -> None:
+    assert max(influence(4, [(0, 3), (1, 3), (2, 3)]).items(), key=lambda item: item[1]) == (3, 1.0)
+
+
+@pytest.mark.parametrize("size", [1, 17, 51])
+def test_a_panel_is_drawn_without_repeats_and_a_smaller_one_begins_a_larger_one(size: int) -> None:
+    panel = sample_panel(size, 5)
+    assert len({persona.name for persona in panel}) == size
+    assert sample_panel(51, 5)[:size] == panel
+
+
+def test_a_panel_is_more_diverse_than_chance() -> None:
+    import random
+
+    def alike(people: object) -> float:
+        people = list(people)  # type: ignore[call-overload]
+        pairs = [(a, b) for n, a in enumerate(people) for b in people[:n]]
+        return max(likeness(a, b) for a, b in pairs)
+
+    drawn = [alike(random.Random(seed).sample(pool(), 17)) for seed in range(20)]
+    chosen = [alike(sample_panel(17, seed)) for seed in range(20)]
+    assert sum(chosen) < sum(drawn)
