@@ -20,13 +20,6 @@ PAGE = 25
 house = courthouse()
 st.title("Runs")
 
-rows = list(reversed(house.store.runs()))
-if not rows:
-    st.info("No hearing yet. Pick a case and start one.", icon=":material/gavel:")
-    if st.button("Pick a case", type="primary"):
-        st.switch_page("pages/cases.py")
-    st.stop()
-
 if deleted := st.session_state.get("deleted_run"):
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"The run of “{literal(deleted.run.title)}” is deleted.")
@@ -34,6 +27,13 @@ if deleted := st.session_state.get("deleted_run"):
             house.store.restore(deleted)
             del st.session_state["deleted_run"]
             st.rerun()
+
+rows = list(reversed(house.store.runs()))
+if not rows:
+    st.info("No hearing yet. Pick a case and start one.", icon=":material/gavel:")
+    if st.button("Pick a case", type="primary"):
+        st.switch_page("pages/cases.py")
+    st.stop()
 
 top = st.columns([3, 2, 2])
 text = top[0].text_input("Search", placeholder="case, verdict or id").casefold()

@@ -1,0 +1,245 @@
+"""Each page, drawn by Streamlit's own test harness."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from courtroom.courthouse import Courthouse
+from courtroom.dispute import Dispute
+from courtroom.engine.control import Control
+from courtroom.engine.setup import Budget
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+
+ROOT = Path(__file__).parents[1]
+NASTY = "<script>alert('x')</script> **bold** ![x](http://evil.example/x.png) :red[y] $x$"
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    """The very courthouse that the pages use."""
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    st.cache_resource.clear()
+    from pages.parts.house import courthouse
+
+    house = courthouse()
+    yield house
+    house.close()
+    st.cache_resource.clear()
+
+
+def page(name: str = "", **query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    if name:
+        app.switch_page(f"pages/{name}.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def texts(app: AppTest) -> str:
+    kinds = (app.title, app.markdown, app.caption, app.info, app.success, app.warning, app.error)
+    return "\n".join(str(element.value) for kind in kinds for element in kind)
+
+
+def heard(house: Courthouse, case: str = "oak-table", control: Control | None = None, **knobs: object) -> str:
+    setup = CyberJurorsSetup(**{"jury_size": 5, **knobs})  # type: ignore[arg-type]
+    run = house.new_run("cyberjurors", house.library.case(case), setup, 0)
+    house.runner.go(run, control)
+    house.runner.wait(run, 20)
+    return run
+
+
+def test_the_first_screen_shows_every_sample_with_a_way_to_hear_it(house: Courthouse) -> None:
+    app = page()
+    assert {case.id for case in house.library.cases()} == {
+        button.key.removeprefix("hear-") for button in app.button if button.key and button.key.startswith("hear-")
+    }
+
+
+def test_filters_narrow_the_library_and_an_empty_result_says_what_to_do(house: Courthouse) -> None:
+    app = page()
+    app.text_input[0].set_value("lens").run()
+    assert [b.key for b in app.button if b.key and b.key.startswith("hear-")] == ["hear-camera-fungus"]
+    app.text_input[0].set_value("no such thing").run()
+    assert "Loosen" in texts(app)
+
+
+def test_two_clicks_lead_to_a_verdict(house: Courthouse) -> None:
+    app = page()
+    app.button(key="hear-down-jacket").click().run()
+    next(button for button in app.button if button.label == "Start").click().run()
+    assert not app.exception
+    (run,) = house.store.runs()
+    house.runner.wait(run.id, 20)
+    app.run()
+    assert "Whole chain" in [button.label for button in app.button]
+    assert house.store.run(run.id).verdict is not None
+
+
+def test_a_case_is_shown_with_its_evidence_and_text_of_others_stays_text(house: Courthouse) -> None:
+    case = house.library.case("oak-table")
+    assert isinstance(case, Dispute)
+    piece = case.evidence[0].model_copy(update={"text": NASTY, "media": ()})
+    house.library.replace(case.model_copy(update={"id": "nasty", "title": NASTY, "evidence": (piece,)}))
+    app = page(case="nasty")
+    assert "<script>" not in "".join(str(element.value) for element in app.markdown)
+    assert "\\<script\\>" in app.title[0].value
+    assert "**bold**" not in app.title[0].value
+
+
+def test_an_unknown_case_or_run_is_told_in_a_sentence(house: Courthouse) -> None:
+    assert "There is no case" in texts(page(case="nope"))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.session_state["run"] = "nope"
+    app.run()
+    app.switch_page("pages/deliberation.py").run()
+    assert not app.exception
+    assert "There is no run" in texts(app)
+
+
+def test_without_a_run_the_deliberation_says_where_to_begin(house: Courthouse) -> None:
+    app = page("deliberation")
+    assert "No hearing is chosen" in texts(app)
+    assert "Pick a case" in [button.label for button in app.button]
+
+
+@pytest.mark.parametrize("section", ["Knobs", "Models", "Jury", "Follow-graph", "Rules", "Prompts", "Save and share"])
+def test_every_section_of_the_setup_draws(house: Courthouse, section: str) -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.session_state["setup_section"] = section
+    app.run()
+    app.switch_page("pages/setup.py").run()
+    assert not app.exception, app.exception
+    assert "calls" in texts(app)
+
+
+def test_a_knob_that_is_turned_is_in_the_run(house: Courthouse) -> None:
+    app = page("setup")
+    next(n for n in app.number_input if n.label == "Jurors").set_value(3).run()
+    next(button for button in app.button if button.label == "Start").click().run()
+    (run,) = house.store.runs()
+    setup = house.store.setup(run.id, CyberJurorsSetup)
+    assert len(setup.jury) == 3
+
+
+def test_a_turned_knob_can_be_undone(house: Courthouse) -> None:
+    app = page("setup")
+    next(n for n in app.number_input if n.label == "Jurors").set_value(3).run()
+    next(button for button in app.button if button.label == "Undo").click().run()
+    assert next(n for n in app.number_input if n.label == "Jurors").value == 17
+
+
+def test_a_setup_comes_with_a_link(house: Courthouse) -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.query_params["setup"] = json.dumps({"procedure": "cyberjurors", "seed": 7, "setup": {"rounds": 2}})
+    app.run()
+    app.switch_page("pages/setup.py")
+    app.query_params["setup"] = json.dumps({"procedure": "cyberjurors", "seed": 7, "setup": {"rounds": 2}})
+    app.run()
+    assert next(n for n in app.number_input if n.label.startswith("Rounds")).value == 2
+
+
+@pytest.mark.parametrize("tab", ["Members", "Votes", "Follow-graph", "Precedents", "Summary", "Evidence", "Calls"])
+@pytest.mark.parametrize("until", [None, "focus", "round 1"])
+def test_every_tab_draws_at_any_point_of_a_run(house: Courthouse, tab: str, until: str | None) -> None:
+    run = heard(house, control=Control(stage=until))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.session_state["run"] = run
+    app.session_state[f"tab-{run}"] = tab
+    app.run()
+    app.switch_page("pages/deliberation.py").run()
+    assert not app.exception, app.exception
+    assert "not a language model" in texts(app)
+
+
+def test_one_members_whole_chain_is_shown(house: Courthouse) -> None:
+    run = heard(house)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.session_state["run"] = run
+    app.session_state["member"] = "juror-02"
+    app.run()
+    app.switch_page("pages/deliberation.py").run()
+    assert not app.exception, app.exception
+    shown = texts(app)
+    for title in ("Focus extraction", "Clue perception", "Adversarial analysis", "Verdict"):
+        assert title in shown
+
+
+def test_with_a_shared_examination_a_jurors_chain_shows_what_was_examined_for_it(house: Courthouse) -> None:
+    run = heard(house, examination="shared")
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.session_state["run"] = run
+    app.session_state["member"] = "juror-02"
+    app.run()
+    app.switch_page("pages/deliberation.py").run()
+    assert "Examined once for the whole panel" in texts(app)
+    assert "Clue perception" in texts(app)
+
+
+def test_a_spent_budget_can_be_raised_on_the_page(house: Courthouse) -> None:
+    run = heard(house, budget=Budget(calls=5))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.session_state["run"] = run
+    app.run()
+    app.switch_page("pages/deliberation.py").run()
+    assert "budget of 5 calls" in texts(app)
+    next(n for n in app.number_input if n.label == "Calls").set_value(500)
+    next(button for button in app.button if button.label.startswith("Set the budget")).click().run()
+    house.runner.wait(run, 20)
+    assert house.store.run(run).status == "done"
+
+
+def test_runs_are_listed_deleted_and_brought_back(house: Courthouse) -> None:
+    assert "No hearing yet" in texts(page("runs"))
+    run = heard(house)
+    app = page("runs")
+    assert "A table two centimetres short" in texts(app)
+    app.button(key=f"delete-{run}").click().run()
+    assert house.store.runs() == []
+    next(button for button in app.button if button.label == "Undo").click().run()
+    assert [row.id for row in house.store.runs()] == [run]
+
+
+def test_precedents_are_found_by_matter_deleted_and_brought_back(house: Courthouse) -> None:
+    app = page("precedents")
+    assert not app.exception
+    next(t for t in app.text_input if t.label == "Search by matter").set_value("washing machine leaks").run()
+    assert "Washing machine" in app.expander[0].label
+    before = len(house.knowledge.precedents.all())
+    next(button for button in app.button if button.key and button.key.startswith("delete-")).click().run()
+    assert len(house.knowledge.precedents.all()) == before - 1
+    next(button for button in app.button if button.label == "Undo").click().run()
+    assert len(house.knowledge.precedents.all()) == before
+
+
+def test_distilling_from_the_page_starts_a_run_of_its_own(house: Courthouse) -> None:
+    app = page("precedents")
+    next(button for button in app.button if button.label == "Distil anew").click().run()
+    assert not app.exception
+    (run,) = house.store.runs()
+    house.runner.wait(run.id, 20)
+    assert house.store.run(run.id).procedure == "distillation"
+    assert house.store.run(run.id).status == "done"
+
+
+def test_the_app_draws_without_importing_what_is_slow() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, os, tempfile; os.environ['COURTROOM_HOME'] = tempfile.mkdtemp();"
+        "from streamlit.testing.v1 import AppTest;"
+        "app = AppTest.from_file('app.py', default_timeout=60).run(); assert not app.exception, app.exception;"
+        "print([name for name in ('litellm', 'chromadb', 'cv2') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout.strip().splitlines()[-1] == "[]", done.stdout + done.stderr
