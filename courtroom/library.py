@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
@@ -61,15 +62,13 @@ class Library:
         Raises:
             CaseError: there is none of this id.
         """
-        if name in self._samples:
-            return self._samples[name]
-        row = self._database.connection.execute("SELECT body FROM cases WHERE id = ?", (name,)).fetchone()
-        if row is None:
+        found = self._find(name)
+        if found is None:
             raise CaseError(f"There is no case “{name}”. See all with `python -m courtroom cases`, or give a file.")
-        return _parsed(row["body"])
+        return found
 
     def add(self, package: Package) -> Case:
-        """Take in a case with its media. An id that is taken gets a number.
+        """Take in a case with its media. An id that is taken gets a number; the same case is kept once.
 
         Raises:
             CaseError: the checks found errors; the sentences say which.
@@ -77,25 +76,29 @@ class Library:
         errors = [f"{f.field}: {f.message}" for f in check(package.case, package.files) if f.severity == "error"]
         if errors:
             raise CaseError(f"{package.case.title} was not taken in. " + " ".join(errors))
-        case = take_media(package.case, package.files, self._media)
-        same = self._row(case.id)
-        if same is not None and _parsed(same).content_hash() == case.content_hash():
-            return case
-        case = case.model_copy(update={"id": self._free(case.id)})
-        self._put(case)
-        return case
+        return self._keep(take_media(package.case, package.files, self._media))
 
     def replace(self, case: Case) -> None:
         """Put an edited case in place of the one with its id."""
         self._put(case)
 
     def delete(self, name: str) -> Case:
-        """Forget one of the user's cases and return it; `replace` brings it back."""
+        """Forget one of the user's cases and return it; `restore` brings it back.
+
+        Raises:
+            CaseError: there is none of this id, or it is a sample.
+        """
         case = self.case(name)
         if name in self._samples:
-            raise CaseError("Samples can't be deleted.")
+            raise CaseError(
+                "Samples come with the app and can't be deleted. Filter the list by “Your own” to hide them."
+            )
         self._database.connection.execute("DELETE FROM cases WHERE id = ?", (name,))
         return case
+
+    def restore(self, case: Case) -> Case:
+        """Bring a deleted case back, under another id where its own has been taken since."""
+        return self._keep(case)
 
     def is_sample(self, name: str) -> bool:
         """Whether a case is bundled."""
@@ -111,16 +114,21 @@ class Library:
         rows = self._database.connection.execute("SELECT body FROM cases ORDER BY added DESC")
         return (_parsed(row["body"]) for row in rows)
 
-    def _row(self, name: str) -> str | None:
+    def _find(self, name: str) -> Case | None:
+        if name in self._samples:
+            return self._samples[name]
         row = self._database.connection.execute("SELECT body FROM cases WHERE id = ?", (name,)).fetchone()
-        return row["body"] if row else None
+        return _parsed(row["body"]) if row else None
 
-    def _free(self, name: str) -> str:
-        number, free = 1, name
-        while free in self._samples or self._row(free) is not None:
-            number += 1
-            free = f"{name[:70]}-{number}"
-        return free
+    def _keep(self, case: C) -> C:
+        with self._database.transaction():
+            for name in _names(case.id):
+                kept, there = case.model_copy(update={"id": name}), self._find(name)
+                if there is None:
+                    self._put(kept)
+                if there is None or there == kept:
+                    break
+        return kept
 
     def _put(self, case: Case) -> None:
         self._database.connection.execute(
@@ -136,16 +144,22 @@ def take_media(case: C, files: Mapping[str, bytes], store: MediaStore) -> C:
         return case
     evidence = tuple(
         piece.model_copy(
-            update={
-                "media": tuple(m.model_copy(update={"sha256": hashes.get(m.file, m.sha256)}) for m in piece.media)
-            }
+            update={"media": tuple(m.model_copy(update={"sha256": hashes.get(m.file, m.sha256)}) for m in piece.media)}
         )
         for piece in case.evidence
     )
     return case.model_copy(update={"evidence": evidence})
 
 
+def _names(name: str) -> Iterator[str]:
+    """`kettle`, `kettle-2`, `kettle-3` ..."""
+    yield name
+    yield from (f"{name[:70]}-{number}" for number in count(2))
+
+
+@lru_cache(maxsize=4096)
 def _parsed(body: str) -> Case:
+    """A case never changes, so that lists of many are parsed once."""
     return parse_case(json.loads(body))
 
 

@@ -117,7 +117,7 @@ def undo_bar() -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"“{literal(deleted.title)}” is deleted.")
             if st.button("Undo", icon=":material/undo:"):
-                house.library.replace(deleted)
+                house.library.restore(deleted)
                 del st.session_state["deleted_case"]
                 st.rerun()
 

@@ -1,0 +1,244 @@
+"""What the checks find, each with the field and the mend, and what they leave alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.case_checks import Finding, check
+from courtroom.case_files import read_folder
+from courtroom.dispute import Dispute
+from courtroom.library import SAMPLES, take_media
+from courtroom.media import MediaStore
+from tests.clips import clip
+from tests.pictures import png
+
+DEAL = {"product": "Kettle", "price": 20, "description": "Like new."}
+SELLER = {"id": "seller-1", "side": "seller", "text": "It left me whole."}
+
+
+def dispute(*evidence: dict[str, Any], **changes: Any) -> Dispute:
+    return Dispute.model_validate(
+        {
+            "id": "kettle",
+            "title": "Kettle",
+            "category": "Other",
+            "transaction": DEAL,
+            "evidence": [*evidence, *([] if any(e["side"] == "seller" for e in evidence) else [SELLER])],
+            **changes,
+        }
+    )
+
+
+def says(text: str, *media: dict[str, Any]) -> dict[str, Any]:
+    return {"id": "buyer-1", "side": "buyer", "text": text, "media": list(media)}
+
+
+def medium(file: str, kind: str = "image", description: str = "The lid.") -> dict[str, Any]:
+    return {"id": Path(file).stem, "kind": kind, "file": file, "description": description}
+
+
+def errors(findings: list[Finding]) -> list[str]:
+    return [f"{finding.field}: {finding.message}" for finding in findings if finding.severity == "error"]
+
+
+def warnings(findings: list[Finding]) -> list[str]:
+    return [f"{finding.field}: {finding.message}" for finding in findings if finding.severity == "warning"]
+
+
+def test_a_whole_case_has_no_findings() -> None:
+    case = dispute(says("As the photo shows, the lid in lid.png leaks.", medium("media/lid.png")))
+    assert check(case, {"media/lid.png": png()}) == []
+
+
+@pytest.mark.parametrize("folder", sorted(SAMPLES.iterdir()), ids=lambda folder: folder.name)
+def test_no_sample_has_a_finding(folder: Path) -> None:
+    package = read_folder(folder)
+    assert check(package.case, package.files) == []
+
+
+# Structure
+
+
+def test_a_case_without_evidence_is_an_error() -> None:
+    assert errors(check(dispute(evidence=[]), {})) == [
+        "evidence: Neither side has submitted any evidence. Add what each side claims."
+    ]
+
+
+def test_a_silent_side_is_a_warning() -> None:
+    assert warnings(check(dispute(), {})) == [
+        "evidence: The buyer has submitted no evidence. Add its claim, if it has one."
+    ]
+
+
+def test_a_side_that_only_shows_is_asked_for_its_claim() -> None:
+    found = check(dispute(says("", medium("lid.png"))), {"lid.png": png()})
+    assert warnings(found) == ["evidence: The buyer's evidence says nothing in words. Write what the buyer claims."]
+
+
+def test_an_empty_piece_is_an_error() -> None:
+    assert errors(check(dispute(says("")), {})) == [
+        "evidence › buyer-1: This piece is empty. Write what it claims, or remove it."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ordered", "delivered", "wrong"),
+    [
+        ("2026-03-05T10:00:00", "2026-03-04T10:00:00", True),
+        ("2026-03-05T10:00:00", "2026-03-05T10:00:00", False),
+        ("2026-03-05T10:00:00", "2026-03-06T10:00:00", False),
+        ("2026-03-05T10:00:00+08:00", "2026-03-05T03:00:00Z", False),
+        ("2026-03-05T10:00:00+08:00", "2026-03-05T01:00:00Z", True),
+        ("2026-03-05T10:00:00+08:00", "2026-03-05T11:00:00", False),
+        ("2026-03-05T10:00:00", "2026-03-05T09:00:00Z", True),
+    ],
+)
+def test_an_order_cannot_be_delivered_before_it_was_placed(ordered: str, delivered: str, wrong: bool) -> None:
+    case = dispute(says("It leaks."), transaction={**DEAL, "ordered_at": ordered, "delivered_at": delivered})
+    told = "transaction › delivered_at: The order is delivered before it was placed. Correct one of the dates."
+    assert errors(check(case, {})) == ([told] if wrong else [])
+
+
+def test_evidence_older_than_the_order_is_doubtful() -> None:
+    piece = {**says("It leaks."), "at": "2026-03-01T10:00:00"}
+    found = check(dispute(piece, transaction={**DEAL, "ordered_at": "2026-03-05T10:00:00"}), {})
+    assert warnings(found) == ["evidence › buyer-1 › at: This piece is older than the order. Correct one of the dates."]
+
+
+def test_a_missing_listing_and_too_many_opinions_are_doubtful() -> None:
+    jury = {"buyer": 1, "seller": 0, "opinions": [{"side": "seller", "text": "No."}]}
+    found = check(dispute(says("It leaks."), transaction={"product": "Kettle", "price": 1}, jury=jury), {})
+    assert [finding.field for finding in found] == ["transaction › description", "jury › opinions"]
+
+
+def test_errors_come_before_warnings() -> None:
+    found = check(dispute(says("Look.", medium("a.png", description=""))), {})
+    assert [finding.severity for finding in found] == ["error", "warning"]
+
+
+# Media
+
+
+def test_an_absent_file_is_an_error_and_its_name_is_told() -> None:
+    told = "media › lid: media/lid.png is named but absent. Add the file, or remove it from the case."
+    assert errors(check(dispute(says("Look.", medium("media/lid.png"))), {})) == [told]
+
+
+def test_a_file_outside_the_case_is_an_error() -> None:
+    (told,) = errors(check(dispute(says("Look.", medium("../lid.png"))), {"../lid.png": png()}))
+    assert "../lid.png leads out of the case's folder. Put the file into it" in told
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", "lid.png is empty. Export the picture again."),
+        (png((400, 300))[:200], "lid.png is cut off or damaged. Export the picture again."),
+        (b"no picture at all ...", "lid.png is no picture that can be read. Save it as PNG or JPEG."),
+        (
+            b"\xff\xd8\xff\xe0" + bytes(40),
+            "lid.png is really a JPEG picture. Give it the ending .jpg, in the case too.",
+        ),
+    ],
+)
+def test_a_picture_that_is_no_use_is_an_error(data: bytes, told: str) -> None:
+    found = check(dispute(says("Look.", medium("lid.png"))), {"lid.png": data})
+    assert errors(found) == [f"media › lid: {told}"]
+
+
+def test_a_video_that_is_no_use_is_an_error(tmp_path: Path) -> None:
+    case = dispute(says("Look.", medium("clip.webm", "video")))
+    whole = clip(tmp_path / "clip.webm", codec="VP80").read_bytes()
+    assert check(case, {"clip.webm": whole}) == []
+    (cut,) = errors(check(case, {"clip.webm": whole[: len(whole) // 2]}))
+    assert cut.startswith("media › clip: clip.webm is cut off: it ends at 00:00 but says it lasts 00:02.")
+    (picture,) = errors(check(case, {"clip.webm": png()}))
+    assert "clip.webm is listed as a video but is a PNG picture. Set its kind to “image”." in picture
+
+
+def test_a_case_in_the_store_is_checked_by_its_kept_files(tmp_path: Path) -> None:
+    store = MediaStore(tmp_path)
+    case = dispute(says("Look.", medium("lid.png")))
+    assert len(errors(check(case, store))) == 1
+    kept = take_media(case, {"lid.png": png()}, store)
+    assert check(kept, store) == []
+    next(tmp_path.iterdir()).unlink()
+    (told,) = errors(check(kept, store))
+    assert "missing from the store. Upload the case again." in told
+
+
+@pytest.mark.parametrize("description", ["", "   "])
+def test_a_medium_without_a_description_is_a_warning(description: str) -> None:
+    found = check(dispute(says("Look.", medium("lid.png", description=description))), {"lid.png": png()})
+    told = "media › lid: lid.png has no description: members that can't see will know nothing of it. Add one."
+    assert warnings(found) == [told]
+
+
+# What a text speaks of
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("As the photo shows, it leaks.", "picture"),
+        ("See the attached SCREENSHOTS.", "picture"),
+        ("如图，壶盖裂了。", "picture"),
+        ("See the video from 00:05 on.", "video"),
+        ("开箱视频可以证明。", "video"),
+        ("There was no photo in the listing, but the picture I took shows it.", "picture"),
+        ("There is no damage, as the photo shows.", "picture"),
+        ("The lid does not close as the video shows.", "video"),
+        ("没有划痕，如图。", "picture"),
+    ],
+)
+def test_a_text_that_speaks_of_a_medium_that_is_not_there_is_told(text: str, word: str) -> None:
+    assert warnings(check(dispute(says(text)), {})) == [
+        f"evidence › buyer-1 › text: The text speaks of a {word}, but the buyer has submitted none. Add it, or reword."
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It leaks. I have no photo of it.",
+        "There is not a single video.",
+        "I did not take a photo and never sent any video.",
+        "The seller gave no clear picture.",
+        "我没有拍视频。",
+        "I pictured it otherwise, and photosynthesis has nothing to do with it.",
+        "It leaks.",
+    ],
+)
+def test_a_text_that_says_there_is_no_medium_is_left_alone(text: str) -> None:
+    assert check(dispute(says(text)), {}) == []
+
+
+def test_a_medium_of_another_piece_of_the_same_side_counts_and_the_other_side_s_does_not() -> None:
+    other = {**says("The lid.", medium("lid.png")), "id": "buyer-2"}
+    assert check(dispute(says("See my photo."), other), {"lid.png": png()}) == []
+    theirs = {**SELLER, "media": [medium("lid.png")]}
+    assert len(warnings(check(dispute(says("See my photo."), theirs), {"lid.png": png()}))) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("The crack is in photo3.jpg", ["photo3.jpg"]),
+        ("裂缝见photo3.jpg中", ["裂缝见photo3.jpg"]),
+        ("The crack is in lid.png", []),
+        ("The crack is in LID.PNG.", []),
+        ("裂缝见lid.png中", []),
+        ("Compare lid.png and base-2.png", ["base-2.png"]),
+        ("The listing says v1.2 and costs 3.50", []),
+    ],
+)
+def test_a_file_that_a_text_names_must_exist(text: str, missing: list[str]) -> None:
+    found = warnings(check(dispute(says(text, medium("media/lid.png"))), {"media/lid.png": png()}))
+    assert found == [
+        f"evidence › buyer-1 › text: The text names {name}, which isn't among the media. Add it, or reword."
+        for name in missing
+    ]

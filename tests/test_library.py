@@ -1,0 +1,209 @@
+"""The library, on a real database and a real store."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom import library as library_module
+from courtroom.case_files import Package, read_upload, write_json, write_zip
+from courtroom.database import Database
+from courtroom.dispute import Dispute
+from courtroom.errors import CaseError
+from courtroom.library import Library
+from courtroom.media import MediaStore
+from tests.clips import clip
+from tests.pictures import png
+
+SAMPLE = "phone-battery"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> MediaStore:
+    return MediaStore(tmp_path / "media")
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    database = Database(tmp_path / "courtroom.sqlite")
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def library(database: Database, store: MediaStore) -> Library:
+    return Library(database, store)
+
+
+def package(name: str = "kettle", files: dict[str, bytes] | None = None, **changes: Any) -> Package:
+    case = {
+        "id": name,
+        "title": "The kettle",
+        "category": "Digital & Appliances",
+        "transaction": {"product": "Kettle", "price": 1234.5},
+        "evidence": [
+            {
+                "id": "buyer-1",
+                "side": "buyer",
+                "text": "It leaks.",
+                "media": [{"id": "leak", "kind": "image", "file": "photos/leak.png", "description": "A puddle."}],
+            }
+        ],
+        **changes,
+    }
+    return Package(Dispute.model_validate(case), {"photos/leak.png": png()} if files is None else files)
+
+
+def own(library: Library) -> list[str]:
+    return [case.id for case in library.cases() if not case.bundled]
+
+
+def test_samples_are_listed_with_what_they_hold(library: Library) -> None:
+    sample = next(case for case in library.cases() if case.id == SAMPLE)
+    assert sample.bundled
+    assert sample.fictional
+    assert (sample.kind, sample.language, sample.category) == ("dispute", "en", "Digital & Appliances")
+    assert sample.evidence >= 2
+    assert sample.videos >= 1
+    assert sample.votes is not None
+
+
+def test_every_listed_case_can_be_opened_with_all_its_media(library: Library, store: MediaStore) -> None:
+    listed = library.cases()
+    assert len(listed) >= 10
+    for summary in listed:
+        for medium in library.case(summary.id).media():
+            assert medium.sha256 is not None
+            assert store.path(medium.sha256).is_file()
+
+
+def test_listing_the_cases_decodes_no_picture_and_no_video(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("courtroom.media.inspect_image", pytest.fail)
+    monkeypatch.setattr("courtroom.media.inspect_video", pytest.fail)
+    assert library.cases()
+
+
+def test_without_samples_the_library_is_empty(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library_module, "SAMPLES", tmp_path / "nowhere")
+    assert library.cases() == []
+
+
+def test_a_case_is_taken_in_with_its_media(library: Library, store: MediaStore) -> None:
+    added = library.add(package())
+    (medium,) = added.media()
+    assert medium.sha256 is not None
+    assert store.path(medium.sha256).read_bytes() == png()
+    assert library.case("kettle") == added
+    summary = library.cases()[0]
+    assert (summary.id, summary.bundled, summary.evidence, summary.images, summary.videos) == ("kettle", False, 1, 1, 0)
+    assert (summary.price, summary.votes, summary.picture) == ("1,234.50 CNY", None, medium)
+
+
+def test_a_case_outlives_the_process_that_took_it_in(library: Library, database: Database, store: MediaStore) -> None:
+    added = library.add(package())
+    database.close()
+    assert Library(Database(database.path), store).case("kettle") == added
+
+
+def test_a_case_with_errors_is_refused_and_leaves_nothing_behind(library: Library, store: MediaStore) -> None:
+    with pytest.raises(
+        CaseError, match=r"The kettle was not taken in. media › leak: photos/leak.png is named but absent"
+    ):
+        library.add(package(files={}))
+    assert not store.folder.exists()
+    assert own(library) == []
+
+
+def test_a_taken_id_gets_a_number_and_the_same_case_is_kept_once(library: Library) -> None:
+    first = library.add(package())
+    assert library.add(package()) == first
+    assert library.add(package(title="Another kettle")).id == "kettle-2"
+    assert library.add(package(title="Another kettle")).id == "kettle-2"
+    assert library.add(package(title="A third kettle")).id == "kettle-3"
+    assert own(library) == ["kettle-3", "kettle-2", "kettle"]
+
+
+def test_a_long_id_that_is_taken_stays_valid(library: Library) -> None:
+    name = "k" * 80
+    library.add(package(name))
+    added = library.add(package(name, title="Another kettle"))
+    assert added.id == "k" * 70 + "-2"
+    assert json.loads(write_json(library.case(added.id)))["id"] == added.id
+
+
+def test_a_case_named_like_a_sample_gets_a_number_and_the_sample_itself_is_not_doubled(
+    library: Library, store: MediaStore
+) -> None:
+    sample = library.case(SAMPLE)
+    (again,) = read_upload("sample.zip", write_zip(sample, store))
+    assert library.add(again) == sample
+    assert library.add(package(SAMPLE)).id == f"{SAMPLE}-2"
+    assert library.case(SAMPLE) == sample
+
+
+def test_threads_that_add_under_one_id_lose_nothing(library: Library) -> None:
+    titles = [f"Kettle {number}" for number in range(8)]
+    library.cases()
+    threads = [threading.Thread(target=library.add, args=(package(title=title),)) for title in titles]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(case.title for case in library.cases() if not case.bundled) == titles
+    assert sorted(own(library)) == ["kettle", *(f"kettle-{number}" for number in range(2, 9))]
+
+
+def test_a_deleted_case_is_gone_and_can_be_restored(library: Library) -> None:
+    added = library.add(package())
+    deleted = library.delete("kettle")
+    assert deleted == added
+    with pytest.raises(CaseError, match="There is no case “kettle”"):
+        library.case("kettle")
+    assert library.restore(deleted) == added
+    assert library.case("kettle") == added
+
+
+def test_restoring_does_not_overwrite_what_took_the_id_since(library: Library) -> None:
+    library.add(package())
+    deleted = library.delete("kettle")
+    library.add(package(title="A newer kettle"))
+    assert library.restore(deleted).id == "kettle-2"
+    assert library.case("kettle").title == "A newer kettle"
+
+
+def test_a_sample_cannot_be_deleted(library: Library) -> None:
+    with pytest.raises(CaseError, match="Samples come with the app and can't be deleted"):
+        library.delete(SAMPLE)
+    with pytest.raises(CaseError, match="There is no case “nothing”"):
+        library.delete("nothing")
+    assert library.is_sample(SAMPLE)
+
+
+def test_an_edited_case_takes_the_old_one_s_place(library: Library) -> None:
+    added = library.add(package())
+    library.replace(added.model_copy(update={"title": "Mended"}))
+    assert library.case("kettle").title == "Mended"
+    assert own(library) == ["kettle"]
+
+
+def test_a_case_with_a_video_and_votes_is_summed_up(library: Library, tmp_path: Path) -> None:
+    media = [{"id": "clip", "kind": "video", "file": "clip.webm", "description": "Water runs."}]
+    evidence = [{"id": "seller-1", "side": "seller", "text": "Look.", "media": media}]
+    files = {"clip.webm": clip(tmp_path / "clip.webm", codec="VP80").read_bytes()}
+    library.add(package(files=files, evidence=evidence, jury={"buyer": 9, "seller": 8}))
+    summary = library.cases()[0]
+    assert (summary.videos, summary.images, summary.picture, summary.votes) == (1, 0, None, (9, 8))
+
+
+def test_script_in_a_case_comes_out_of_the_library_unchanged(library: Library) -> None:
+    script = "<script>alert(1)</script>"
+    library.add(package(title=script))
+    assert library.case("kettle").title == script
+    assert library.cases()[0].title == script
