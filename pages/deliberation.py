@@ -48,10 +48,17 @@ if any(member.spec.id == OFFLINE for member in record.members):
 for note in record.notes:
     st.caption(f":material/info: {literal(note)}")
 
-running = record.run.status == "running"
 
 
-@st.fragment(run_every=LIVE_S if running else None)
+def busy() -> bool:
+    """Whether something may still come without anybody's doing: a paused run's answers under way arrive too."""
+    return house.store.status(run) == "running" or bool(house.runner.live(run).snapshot())
+
+
+was_busy = busy()
+
+
+@st.fragment(run_every=LIVE_S if was_busy else None)
 def live() -> None:
     """Status, controls and open calls; the rest of the page is drawn anew only when something has come of it."""
     now = read(house, run)
@@ -63,6 +70,8 @@ def live() -> None:
         st.session_state["seen"] = (run, seen)
         if now.events and (now.run.status != record.run.status or len(now.events) > len(record.events)):
             st.rerun()
+    if was_busy and not busy():
+        st.rerun()
 
 
 live()

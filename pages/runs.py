@@ -70,7 +70,7 @@ def line(row: Run) -> None:
             prompt, completion = record.tokens
             st.caption(
                 f"{count(record.asked)} asked, {count(record.recorded)} on record · {count(prompt + completion)} tokens · "
-                f"{literal(money(record.cost))} · {duration(row.wall_s)}"
+                f"{literal(money(record.cost))}" + (f" · {duration(row.wall_s)}" if row.wall_s else "")
             )
         with act, st.container(horizontal=True):
             if st.button("Open", key=f"open-{row.id}", type="primary"):

@@ -6,7 +6,9 @@ import io
 import struct
 import subprocess
 import sys
+import threading
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from PIL import Image
 from courtroom import pictures, videos
 from courtroom.errors import MediaError
 from courtroom.media import MediaStore, check_medium, clock, inspect_image, inspect_video
-from courtroom.videos import sample_frames
+from courtroom.videos import Frame, sample_frames
 from tests.clips import clip, vary
 from tests.pictures import png
 
@@ -249,6 +251,25 @@ def test_a_kept_file_is_decoded_once_for_its_checks(
     store.check("video", sha, "a.mp4")
     monkeypatch.setattr("courtroom.media.inspect_video", pytest.fail)
     store.check("video", sha, "a.mp4")
+
+
+def test_what_many_ask_for_at_once_is_decoded_once(
+    store: MediaStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sha = store.take(clip(tmp_path / "a.mp4").read_bytes(), "a.mp4")
+    all_asked, decoded = threading.Event(), []
+
+    def counted(path: Path, name: str, count: int) -> tuple[Frame, ...]:
+        assert all_asked.wait(30)
+        decoded.append(name)
+        return sample_frames(path, name, count)
+
+    monkeypatch.setattr("courtroom.media.sample_frames", counted)
+    with ThreadPoolExecutor(17) as jurors:
+        answers = [jurors.submit(store.frames, sha) for _ in range(17)]
+        all_asked.set()
+    assert len({answer.result() for answer in answers}) == 1
+    assert len(decoded) == 1
 
 
 def test_damaged_videos_leave_nothing_on_stderr(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", he
             y=[at[node.id][1] for node in nodes],
             mode="markers+text",
             name=choice.title if choice else "No vote",
+            showlegend=any(node.choice for node in graph.nodes),
             text=[node.label.split()[0] for node in nodes],
             textposition="bottom center",
             textfont={"size": 12, "color": INK[theme]},
@@ -75,4 +76,5 @@ def _places(nodes: tuple[str, ...], edges: tuple[tuple[str, str], ...]) -> dict[
     graph.add_edges_from(edges)
     start = nx.circular_layout(graph)
     placed = nx.spring_layout(graph, pos=start, k=2.2 / max(1, len(nodes)) ** 0.5, iterations=80, seed=7)
-    return {node: (float(x), float(y)) for node, (x, y) in placed.items()}
+    spread = [max((abs(float(at[axis])) for at in placed.values()), default=1.0) or 1.0 for axis in (0, 1)]
+    return {node: (float(x) / spread[0], float(y) / spread[1]) for node, (x, y) in placed.items()}

@@ -52,7 +52,7 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
         step = 1 if kind is int else 0.1
         return st.number_input(
             title, kind(low) if low is not None else None, kind(high) if high is not None else None, number,
-            step=step, key=key, help=help_text, placeholder="no limit" if optional else None,
+            step=step, key=key, help=help_text, placeholder="not set" if optional else None,
         )  # fmt: skip
     return st.text_input(title, value or "", key=key, help=help_text)
 

@@ -36,10 +36,11 @@ def personas_table(draft: Draft, case: Case) -> None:
         table,
         key=draft.key(f"jury-{len(jury)}-{draft.seed}"),
         width="stretch",
+        hide_index=True,
         height=min(640, 60 + 36 * len(jury)),
         column_config={
             "age": st.column_config.NumberColumn("age", min_value=18, max_value=95, step=1),
-            "background": st.column_config.TextColumn("background", width="large"),
+            "background": st.column_config.TextColumn("background", width="medium"),
         },
     )
     rows = [
