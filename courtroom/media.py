@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import threading
 from functools import lru_cache
 from pathlib import Path
 
@@ -25,6 +26,9 @@ __all__ = [
     "inspect_image",
     "inspect_video",
 ]
+
+_PICTURE, _VIDEO = threading.Lock(), threading.Lock()
+"""All members of a panel ask for the same media at once; one of them decodes, the others wait for what it has found."""
 
 
 class MediaStore:
@@ -78,7 +82,8 @@ class MediaStore:
         Raises:
             MediaError: it isn't there, or can't be read.
         """
-        return _image(self.path(sha256), max_side)
+        with _PICTURE:
+            return _image(self.path(sha256), max_side)
 
     def frames(self, sha256: str, count: int = MAX_FRAMES) -> tuple[Frame, ...]:
         """At most 30 frames spread evenly over a video, each with its time.
@@ -86,7 +91,8 @@ class MediaStore:
         Raises:
             MediaError: it isn't there, or can't be read.
         """
-        return _frames(self.path(sha256), count)
+        with _VIDEO:
+            return _frames(self.path(sha256), count)
 
 
 def check_medium(kind: MediumKind, source: Path | bytes, name: str) -> None:
