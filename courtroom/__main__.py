@@ -37,13 +37,19 @@ def cases(context: typer.Context) -> None:
 @cases_app.command("check")
 def check_case(path: Path) -> None:
     """Check a case file (.json, .jsonl, .zip) or a folder with a case.json; exit code 1 where there are errors."""
-    packages = read_upload(path.name, path)
+    try:
+        packages = read_upload(path.name, path)
+    except CourtroomError as error:
+        print(f"{path.name}\terror\t\t{error}")
+        raise typer.Exit(1) from error
     wrong = False
     for package in packages:
         findings = check(package.case, package.files)
         wrong = wrong or any(finding.severity == "error" for finding in findings)
         for finding in findings:
             print(f"{package.case.id}\t{finding.severity}\t{finding.field}\t{finding.message}")
+        for remark in package.remarks:
+            print(f"{package.case.id}\tremark\t{remark}")
         if not findings:
             print(f"{package.case.id}\tok")
     raise typer.Exit(1 if wrong else 0)
@@ -55,7 +61,9 @@ def run(
     procedure: Annotated[str, typer.Option(help="Which procedure hears it.")] = "cyberjurors",
     model: Annotated[str | None, typer.Option(help="`offline`, or any LiteLLM model id.")] = None,
     seed: Annotated[int, typer.Option(help="What all chance depends on.")] = 0,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE, e.g. rounds=2, model.timeout_s=5.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="KEY=VALUE, e.g. rounds=2, model.timeout_s=5.")
+    ] = None,
     until: Annotated[str | None, typer.Option(help="Pause after this stage.")] = None,
     json_: Json = False,
 ) -> None:
@@ -69,7 +77,9 @@ def run(
 
 
 @app.command()
-def resume(run: str, until: Annotated[str | None, typer.Option(help="Pause after this stage.")] = None, json_: Json = False) -> None:
+def resume(
+    run: str, until: Annotated[str | None, typer.Option(help="Pause after this stage.")] = None, json_: Json = False
+) -> None:
     """Go on with a run that is paused, failed or was interrupted."""
     house = Courthouse()
     house.store.run(run)
@@ -112,7 +122,7 @@ def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.ht
 
 def _case(house: Courthouse, name: str) -> Case:
     path = Path(name)
-    if path.suffix in (".json", ".jsonl", ".zip") and path.exists():
+    if path.exists() and (path.is_dir() or path.suffix in (".json", ".jsonl", ".zip")):
         (package, *more) = read_upload(path.name, path)
         if more:
             raise _wrong(f"{name} holds {1 + len(more)} cases; give a file with one.")

@@ -34,7 +34,9 @@ class Case(Strict):
     kind: str
     id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
     title: str = Field(min_length=1, max_length=200)
-    language: str = Field(default="en", pattern=r"^[a-z]{2}(-[A-Za-z]+)?$", description="ISO 639-1; answers come in it.")
+    language: str = Field(
+        default="en", pattern=r"^[a-z]{2}(-[A-Za-z]+)?$", description="ISO 639-1; answers come in it."
+    )
     source: str = Field(default="", max_length=400, description="Where the case is from.")
     fictional: bool = Field(default=False, description="Written for demonstration; nobody in it is real.")
 

@@ -111,9 +111,7 @@ class Courthouse:
     def estimate(self, procedure: str, case: Case, setup: Setup, seed: int) -> Estimate:
         """About what a run will take, by a rehearsal in memory."""
         on_record = lambda key: self.answers.reply(key) is not None  # noqa: E731
-        work = rehearse(
-            self.procedures[procedure], case, setup, seed, self.knowledge, self.capabilities, on_record
-        )
+        work = rehearse(self.procedures[procedure], case, setup, seed, self.knowledge, self.capabilities, on_record)
         return self.runner.do(work).result()
 
     def price(self, estimate: Estimate) -> float | None:

@@ -25,7 +25,11 @@ class FollowGraph(Strict):
         "`homophily`: jurors follow those who are like them.",
     )
     density: float = Field(
-        default=0.25, title="Density", ge=0, le=1, description="Share of all possible follows, as near as the kind permits."
+        default=0.25,
+        title="Density",
+        ge=0,
+        le=1,
+        description="Share of all possible follows, as near as the kind permits.",
     )
     seed: int | None = Field(default=None, title="Graph seed", description="Empty: the run's seed.")
     edges: tuple[tuple[int, int], ...] | None = Field(
@@ -81,7 +85,5 @@ def _drawn(kind: str, personas: Sequence[Persona], wanted: int, draw: random.Ran
             return 0.001 + likeness(personas[k], personas[j]) ** 3
         return 1.0
 
-    keyed = [
-        (draw.random() ** (1.0 / weight(k, j)), k, j) for k in range(size) for j in range(size) if k != j
-    ]
+    keyed = [(draw.random() ** (1.0 / weight(k, j)), k, j) for k in range(size) for j in range(size) if k != j]
     return sorted((k, j) for _, k, j in sorted(keyed, reverse=True)[:wanted])

@@ -37,7 +37,9 @@ def card(case: CaseSummary) -> None:
         st.caption(", ".join(counts))
         if case.votes:
             buyer, seller = case.votes
-            st.caption(f"Real jury: ● buyer {buyer}, ■ seller {seller}" + (" (near tie)" if abs(buyer - seller) < 3 else ""))
+            st.caption(
+                f"Real jury: ● buyer {buyer}, ■ seller {seller}" + (" (near tie)" if abs(buyer - seller) < 3 else "")
+            )
         with st.container(horizontal=True):
             if st.button("Hear this case", key=f"hear-{case.id}", type="primary", icon=":material/gavel:"):
                 hear(case.id)
@@ -77,7 +79,11 @@ def library() -> None:
         "model stands in."
     )
     adding = st.segmented_control(
-        "Add a case", ["Upload", "Write"], key="adding", format_func=lambda way: f"{way} a case", label_visibility="collapsed"
+        "Add a case",
+        ["Upload", "Write"],
+        key="adding",
+        format_func=lambda way: f"{way} a case",
+        label_visibility="collapsed",
     )
     if adding == "Upload":
         upload()
@@ -87,7 +93,11 @@ def library() -> None:
     wanted = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
     text = wanted[0].text_input("Search", placeholder="kettle, refund, camera ...").casefold()
     category = wanted[1].selectbox("Category", ["All categories", *sorted({case.category for case in cases})])
-    language = wanted[2].selectbox("Language", ["All", *sorted({case.language for case in cases})], format_func=lambda code: LANGUAGES.get(code, code))
+    language = wanted[2].selectbox(
+        "Language",
+        ["All", *sorted({case.language for case in cases})],
+        format_func=lambda code: LANGUAGES.get(code, code),
+    )
     kind = wanted[3].selectbox("Show", ["All cases", "Samples", "Your own", "With video", "Near ties"])
     tests = {
         "Samples": lambda c: c.bundled,
@@ -104,7 +114,9 @@ def library() -> None:
         and tests.get(kind, lambda c: True)(case)
     ]
     if not shown:
-        st.info("No case fits these filters. Loosen them, or upload a case of your own.", icon=":material/filter_alt_off:")
+        st.info(
+            "No case fits these filters. Loosen them, or upload a case of your own.", icon=":material/filter_alt_off:"
+        )
     for start in range(0, len(shown), PER_ROW):
         for column, case in zip(st.columns(PER_ROW), shown[start : start + PER_ROW], strict=False):
             with column:

@@ -49,7 +49,6 @@ for note in record.notes:
     st.caption(f":material/info: {literal(note)}")
 
 
-
 def busy() -> bool:
     """Whether something may still come without anybody's doing: a paused run's answers under way arrive too."""
     return house.store.status(run) == "running" or bool(house.runner.live(run).snapshot())
@@ -79,7 +78,9 @@ if record.run.verdict:
     verdict_view(record, procedure)
 
 tabs = ["Members", "Votes", *(view.title for view in procedure.views), "Calls"]
-shown = st.segmented_control("Look at", tabs, default=tabs[0], key=f"tab-{run}", label_visibility="collapsed") or tabs[0]
+shown = (
+    st.segmented_control("Look at", tabs, default=tabs[0], key=f"tab-{run}", label_visibility="collapsed") or tabs[0]
+)
 if shown == "Members":
     member_grid(house, procedure, record)
 elif shown == "Votes":

@@ -56,7 +56,9 @@ def one(precedent: Precedent, similarity: float | None) -> None:
     won = f"{MARKS[precedent.winner]} {precedent.winner} {precedent.buyer_votes}:{precedent.seller_votes}"
     near = f"{similarity:.2f} · " if similarity is not None else ""
     norms = f"{len(precedent.norms)} norms" if precedent.norms else "no norms yet"
-    with st.expander(f"{near}**{literal(precedent.title)}** · {literal(precedent.category)} · {won} (buyer : seller) · {norms}"):
+    with st.expander(
+        f"{near}**{literal(precedent.title)}** · {literal(precedent.category)} · {won} (buyer : seller) · {norms}"
+    ):
         inert(precedent.dispute)
         left, right = st.columns(2, gap="large")
         with left:
@@ -64,14 +66,18 @@ def one(precedent: Precedent, similarity: float | None) -> None:
             for opinion in precedent.opinions:
                 inert(f"{MARKS[opinion.side]} {opinion.side}: {opinion.text}", small=True)
         with right:
-            text = st.text_area("Norms, one a line", "\n".join(precedent.norms), key=f"norms-{precedent.id}", height=160)
+            text = st.text_area(
+                "Norms, one a line", "\n".join(precedent.norms), key=f"norms-{precedent.id}", height=160
+            )
             norms_now = tuple(line.strip() for line in text.splitlines() if line.strip())[:8]
             if norms_now != precedent.norms and st.button("Save the norms", key=f"save-{precedent.id}", type="primary"):
                 base.add([precedent.model_copy(update={"norms": norms_now})])
                 st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(literal(precedent.source))
-            if st.button("Distil anew", key=f"distil-{precedent.id}", help="By the offline model; choose another below the list."):
+            if st.button(
+                "Distil anew", key=f"distil-{precedent.id}", help="By the offline model; choose another below the list."
+            ):
                 distil([precedent], OFFLINE)
             if st.button("Delete", key=f"delete-{precedent.id}", icon=":material/delete:"):
                 st.session_state["deleted_precedent"] = precedent
@@ -85,13 +91,18 @@ text = top[0].text_input("Search by matter", placeholder="a battery that was rep
 category = top[1].selectbox("Category", ["All", *sorted({p.category for p in everything})])
 winner = top[2].selectbox("Won by", ["Either", *SIDES])
 if text.strip() and everything:
-    hits = house.runner.do(house.knowledge.answer(Search(collection="precedents", text=text, k=min(50, len(everything))))).result()
+    hits = house.runner.do(
+        house.knowledge.answer(Search(collection="precedents", text=text, k=min(50, len(everything))))
+    ).result()
     found = [(Precedent.model_validate(hit.record), hit.similarity) for hit in hits if hit.similarity > 0]
 else:
     found = [(precedent, None) for precedent in everything]
 found = [(p, s) for p, s in found if category in ("All", p.category) and winner in ("Either", p.winner)]
 if not everything:
-    st.info("The base is empty. Import precedents below, or add one from a case whose real jury is known.", icon=":material/auto_stories:")
+    st.info(
+        "The base is empty. Import precedents below, or add one from a case whose real jury is known.",
+        icon=":material/auto_stories:",
+    )
 elif not found:
     st.info("No precedent fits. Use other words, or loosen the filters.", icon=":material/filter_alt_off:")
 pages = max(1, (len(found) - 1) // PAGE + 1)

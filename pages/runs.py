@@ -37,8 +37,14 @@ if not rows:
 
 top = st.columns([3, 2, 2])
 text = top[0].text_input("Search", placeholder="case, verdict or id").casefold()
-status = top[1].selectbox("Status", ["All", *STATUS], format_func=lambda name: STATUS[name][1] if name in STATUS else name)
-kind = top[2].selectbox("Procedure", ["All", *house.procedures], format_func=lambda n: house.procedures[n].title if n in house.procedures else n)
+status = top[1].selectbox(
+    "Status", ["All", *STATUS], format_func=lambda name: STATUS[name][1] if name in STATUS else name
+)
+kind = top[2].selectbox(
+    "Procedure",
+    ["All", *house.procedures],
+    format_func=lambda n: house.procedures[n].title if n in house.procedures else n,
+)
 
 
 def fits(row: Run) -> bool:
@@ -84,9 +90,14 @@ def line(row: Run) -> None:
                 else:
                     st.rerun()
             with st.popover("Export"):
-                st.download_button("JSON", lambda: report.as_json(record, house.answers), f"{row.id}.json", key=f"json-{row.id}")
                 st.download_button(
-                    "HTML report", lambda: report.as_html(record, procedure, house.answers, house.media), f"{row.id}.html", key=f"html-{row.id}"
+                    "JSON", lambda: report.as_json(record, house.answers), f"{row.id}.json", key=f"json-{row.id}"
+                )
+                st.download_button(
+                    "HTML report",
+                    lambda: report.as_html(record, procedure, house.answers, house.media),
+                    f"{row.id}.html",
+                    key=f"html-{row.id}",
                 )
             if st.button("Delete", key=f"delete-{row.id}", icon=":material/delete:"):
                 if house.runner.drives(row.id):

@@ -33,14 +33,24 @@ case_id = top[0].selectbox("Case", ids, ids.index(chosen) if chosen in ids else 
 st.session_state["case"] = case_id
 case = house.library.case(case_id)
 procedures = [procedure for procedure in house.procedures.values() if procedure.hears == case.kind]
-procedure = top[1].selectbox("Procedure", procedures, format_func=lambda p: p.title, help="Which published procedure hears the case.")
+procedure = top[1].selectbox(
+    "Procedure", procedures, format_func=lambda p: p.title, help="Which published procedure hears the case."
+)
 draft = Draft.of(procedure)
-seed = int(top[2].number_input("Seed", 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help="All chance depends on it."))
+seed = int(
+    top[2].number_input("Seed", 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help="All chance depends on it.")
+)
 draft.seed = seed
 st.caption(literal(procedure.summary))
 
 preset_names = [preset.title for preset in procedure.presets]
-preset = st.segmented_control("Preset", preset_names, default=draft.preset or None, key=draft.key("preset"), help="A starting point; every knob can be changed afterwards.")
+preset = st.segmented_control(
+    "Preset",
+    preset_names,
+    default=draft.preset or None,
+    key=draft.key("preset"),
+    help="A starting point; every knob can be changed afterwards.",
+)
 if preset and draft.preset != preset:
     draft.start_from(next(p for p in procedure.presets if p.title == preset))
     st.rerun()
@@ -78,8 +88,15 @@ with start_bar:
         st.error(literal(problem))
     with st.container(horizontal=True, vertical_alignment="center"):
         start = st.button("Start", type="primary", icon=":material/play_arrow:", disabled=bool(problems))
-        paused = st.button("Start step by step", icon=":material/skip_next:", disabled=bool(problems), help="Stops after the first stage; go on stage by stage.")
-        undo = st.button("Undo", icon=":material/undo:", disabled=not draft.can_undo, help="Take back the last change of the setup.")
+        paused = st.button(
+            "Start step by step",
+            icon=":material/skip_next:",
+            disabled=bool(problems),
+            help="Stops after the first stage; go on stage by stage.",
+        )
+        undo = st.button(
+            "Undo", icon=":material/undo:", disabled=not draft.can_undo, help="Take back the last change of the setup."
+        )
     if undo:
         draft.undo()
         st.rerun()

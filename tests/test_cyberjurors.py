@@ -75,7 +75,14 @@ def tasks(record: Record) -> Counter[str]:
 def test_each_juror_examines_for_itself_and_only_once_over_all_rounds(house: Courthouse) -> None:
     record = hear(house, consensus=1.0)
     # three pieces by the buyer, two by the seller; where one piece alone is left nothing is selected
-    assert tasks(record) == {"extract": 5, "select": 5 * 3, "perceive": 5 * 5, "analyse": 5, "judge": 15, "summarise": 3}
+    assert tasks(record) == {
+        "extract": 5,
+        "select": 5 * 3,
+        "perceive": 5 * 5,
+        "analyse": 5,
+        "judge": 15,
+        "summarise": 3,
+    }
     assert [stage.path for stage in record.stages] == [
         *("focus", "clues", "analysis", "precedents", "round-1", "round-2", "round-3", "verdict")
     ]
@@ -104,7 +111,9 @@ def test_grounding_ends_early_when_a_side_is_sufficiently_verified(house: Courth
         ("cyberjurors", {"extract": 5, "select": 15, "perceive": 25, "analyse": 5, "judge": 5, "summarise": 1}),
     ],
 )
-def test_a_variant_asks_what_its_row_of_the_ablation_says(house: Courthouse, variant: str, expected: dict[str, int]) -> None:
+def test_a_variant_asks_what_its_row_of_the_ablation_says(
+    house: Courthouse, variant: str, expected: dict[str, int]
+) -> None:
     record = hear(house, variant=variant)
     assert tasks(record) == expected
     assert bool(record.retrievals) == (variant == "cyberjurors")
@@ -117,14 +126,18 @@ def test_rules_are_in_the_prompt_from_the_variant_rules_on(house: Courthouse, ju
     assert "Rules for the verdict" in str(jury.asked[-1].messages[0].parts[0])
 
 
-def test_discussion_ends_when_the_majority_exceeds_the_threshold_and_not_when_it_equals_it(house: Courthouse, jury: Jury) -> None:
+def test_discussion_ends_when_the_majority_exceeds_the_threshold_and_not_when_it_equals_it(
+    house: Courthouse, jury: Jury
+) -> None:
     jury.votes = lambda request: "seller" if request.tag.endswith("juror-01") else "buyer"
     assert len(hear(house, consensus=0.8).tallies) == 3  # 4 of 5 is 0.8, not more
     assert len(hear(house, consensus=0.79).tallies) == 1
 
 
 @pytest.mark.parametrize(("tie", "outcome"), [("buyer", "buyer"), ("seller", "seller")])
-def test_a_tie_goes_where_it_is_set_to_go_and_the_verdict_says_so(house: Courthouse, jury: Jury, tie: str, outcome: str) -> None:
+def test_a_tie_goes_where_it_is_set_to_go_and_the_verdict_says_so(
+    house: Courthouse, jury: Jury, tie: str, outcome: str
+) -> None:
     jury.votes = lambda request: "seller" if request.tag.endswith(("01", "02")) else "buyer"
     record = hear(house, jury_size=4, tie=tie, rounds=1)
     assert record.run.verdict is not None
@@ -160,7 +173,9 @@ def test_what_all_jurors_share_comes_first_and_is_the_same_to_the_byte(house: Co
     assert len({request.messages[1].parts[2] for request in judged}) == len(judged)
 
 
-def test_one_changed_persona_asks_one_verdict_anew_in_round_one_and_no_perception(house: Courthouse, jury: Jury) -> None:
+def test_one_changed_persona_asks_one_verdict_anew_in_round_one_and_no_perception(
+    house: Courthouse, jury: Jury
+) -> None:
     first = hear(house, rounds=1, consensus=1.0)
     assert isinstance(first.setup, CyberJurorsSetup)
     changed = first.setup.jury[2].model_copy(update={"traits": ("stubborn",), "name": "Somebody Else"})

@@ -129,7 +129,11 @@ def test_a_stopped_run_still_keeps_the_answers_that_were_under_way(bench: Bench)
 
 @pytest.mark.parametrize(
     ("kind", "reason", "tallies"),
-    [("round", "after the round", 1), ("change", "juror-01 changed from seller to buyer", 1), ("consensus", "consensus", 2)],
+    [
+        ("round", "after the round", 1),
+        ("change", "juror-01 changed from seller to buyer", 1),
+        ("consensus", "consensus", 2),
+    ],
 )
 def test_a_run_breaks_where_it_is_told_to(bench: Bench, kind: str, reason: str, tallies: int) -> None:
     setup = ToySetup(consensus=0.9)

@@ -15,7 +15,9 @@ KINDS = get_args(GraphKind)
 
 
 @given(size=st.integers(1, 51), kind=st.sampled_from(KINDS), density=st.floats(0, 1), seed=st.integers(0, 99))
-def test_a_graph_has_no_loops_and_as_many_edges_as_its_density_asks_for(size: int, kind: GraphKind, density: float, seed: int) -> None:
+def test_a_graph_has_no_loops_and_as_many_edges_as_its_density_asks_for(
+    size: int, kind: GraphKind, density: float, seed: int
+) -> None:
     graph = build(FollowGraph(kind=kind, density=density), sample_panel(size, 0), seed)
     assert sorted(graph.nodes) == list(range(size))
     assert not any(k == j for k, j in graph.edges)

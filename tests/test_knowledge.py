@@ -106,7 +106,9 @@ async def test_killed_in_mid_import_the_base_is_whole_afterwards(tmp_path: Path)
         "        print(n, flush=True)\n"
         "asyncio.run(go())"
     )
-    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     assert process.stdout is not None
     for line in process.stdout:
         if int(line) >= 5:

@@ -120,7 +120,11 @@ def test_a_case_of_another_kind_is_refused_in_a_sentence(house: Courthouse) -> N
 def test_an_edited_prompt_that_cannot_be_used_is_told_with_its_name(tmp_path: Path) -> None:
     for name, text in (("_system", "s"), ("_case", "c"), ("say", "{% block shared %}x{% endblock %}")):
         (tmp_path / f"{name}.md.j2").write_text(text)
-    for broken in ("{% block shared %}{{ no_such_name }}{% endblock %}", "{% block shared %}", "{% block shared %}{{ ''.__class__.__mro__ }}{% endblock %}"):
+    for broken in (
+        "{% block shared %}{{ no_such_name }}{% endblock %}",
+        "{% block shared %}",
+        "{% block shared %}{{ ''.__class__.__mro__ }}{% endblock %}",
+    ):
         with pytest.raises(PromptError, match="say"):
             Prompts(tmp_path, {}, {"say": broken}).render(SayAWord(), sees=True)
 

@@ -117,7 +117,9 @@ def runs(home: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_server_that_fails_three_calls_in_ten_still_gets_a_verdict_or_a_plain_statement(tmp_path: Path, seed: int) -> None:
+def test_a_server_that_fails_three_calls_in_ten_still_gets_a_verdict_or_a_plain_statement(
+    tmp_path: Path, seed: int
+) -> None:
     with server_process(faults=0.3, seed=seed) as url:
         words = ("--model", "openai/any", "--set", "model.timeout_s=1", "--set", "model.attempts=3")
         done = result(shell(tmp_path, url, "run", "phone-battery", *words, *SETUP, "--json"))

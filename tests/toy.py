@@ -88,7 +88,9 @@ def toy(folder: Path) -> Procedure:
     """The procedure, with its prompts written into a folder."""
     (folder / "_system.md.j2").write_text("You sit in a jury.")
     (folder / "_case.md.j2").write_text("{{ case.title | quote }}")
-    (folder / "vote.md.j2").write_text("{% block shared %}Vote.{% endblock %}{% block own %}{{ round }} {{ seen }}{% endblock %}")
+    (folder / "vote.md.j2").write_text(
+        "{% block shared %}Vote.{% endblock %}{% block own %}{{ round }} {{ seen }}{% endblock %}"
+    )
     return Procedure(
         name="toy",
         title="Toy",

@@ -64,7 +64,9 @@ def _packed(request: Request) -> str:
     )
 
 
-def unpack(messages: list[tuple[str, list[str | dict[str, object]]]], text: Callable[[str], str]) -> tuple[Message, ...]:
+def unpack(
+    messages: list[tuple[str, list[str | dict[str, object]]]], text: Callable[[str], str]
+) -> tuple[Message, ...]:
     """Messages from their stored form; `text` gives a part by its digest."""
     return tuple(
         Message(role, tuple(text(p) if isinstance(p, str) else Medium.model_validate(p) for p in parts))  # type: ignore[arg-type]

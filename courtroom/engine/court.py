@@ -217,4 +217,3 @@ class Court(Generic[C, S]):
     def _record(self, event: Event) -> None:
         if self.ledger.add(event):
             self.gate.notice(event)
-

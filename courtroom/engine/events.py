@@ -135,6 +135,7 @@ class Verdict(Strict):
 
 
 Event = Annotated[
-    Seated | StageBegan | StageEnded | Called | Retrieved | Learned | Voted | Tallied | Noted, Field(discriminator="kind")
+    Seated | StageBegan | StageEnded | Called | Retrieved | Learned | Voted | Tallied | Noted,
+    Field(discriminator="kind"),
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)

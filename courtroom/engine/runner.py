@@ -168,9 +168,7 @@ class Runner:
         KEYS.set(self.keys.get(run, {}))
         try:
             await self._warm(self.record(run))
-            drive = Drive.take_up(
-                run, self._store, self._procedures, self._asker, self._knowledge, self._sight, live
-            )
+            drive = Drive.take_up(run, self._store, self._procedures, self._asker, self._knowledge, self._sight, live)
             self._drives[run] = drive
             async with asyncio.TaskGroup() as group:
                 beat = group.create_task(self._beat(run, drive))
@@ -211,7 +209,7 @@ class Runner:
             await asyncio.wait([driving])
 
     async def _settled(self, run: str) -> None:
-        while self._store.status(run) == "running":
+        while self._store.status(run) == "running":  # noqa: ASYNC110  another process may be the one that drives it
             await asyncio.sleep(0.02)
 
     async def _close(self) -> None:

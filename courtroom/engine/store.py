@@ -58,9 +58,7 @@ class RunStore:
         """Put a new run on record, not yet driven, and return its id."""
         run = time.strftime("%y%m%d-%H%M%S-") + secrets.token_hex(3)
         with self._database.transaction() as db:
-            db.execute(
-                "INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (case.content_hash(), case.model_dump_json())
-            )
+            db.execute("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (case.content_hash(), case.model_dump_json()))
             db.execute(
                 "INSERT INTO runs (id, procedure, case_id, title, case_hash, setup, seed, status, parent, origin,"
                 " created, control) VALUES (?, ?, ?, ?, ?, ?, ?, 'paused', ?, ?, ?, ?)",
@@ -103,9 +101,7 @@ class RunStore:
 
     def set_status(self, run: str, status: Status, reason: str = "") -> None:
         """Say where the run stands, with one plain sentence where there is something to say."""
-        self._database.connection.execute(
-            "UPDATE runs SET status = ?, reason = ? WHERE id = ?", (status, reason, run)
-        )
+        self._database.connection.execute("UPDATE runs SET status = ?, reason = ? WHERE id = ?", (status, reason, run))
 
     def finish(self, run: str, verdict: Verdict) -> None:
         """The run is done."""
@@ -189,7 +185,8 @@ class RunStore:
     def stages(self, run: str) -> list[str]:
         """Names of the stages that have begun."""
         rows = self._database.connection.execute(
-            "SELECT json_extract(body, '$.name') AS name FROM events WHERE run = ? AND kind = 'stage' ORDER BY seq", (run,)
+            "SELECT json_extract(body, '$.name') AS name FROM events WHERE run = ? AND kind = 'stage' ORDER BY seq",
+            (run,),
         )
         return [row["name"] for row in rows]
 

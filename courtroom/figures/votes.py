@@ -18,7 +18,9 @@ def draw_votes(record: Record, choices: Sequence[Choice], theme: str = "light") 
     names = [record.stage(ballot).name for ballot in ballots]
     figure = go.Figure()
     for choice in (*choices, None):
-        counts = [sum(v.choice == (choice.name if choice else None) for v in record.ballots[b].values()) for b in ballots]
+        counts = [
+            sum(v.choice == (choice.name if choice else None) for v in record.ballots[b].values()) for b in ballots
+        ]
         if choice is None and not any(counts):
             continue
         title = choice.title if choice else "Abstained"

@@ -77,9 +77,7 @@ def embedding_of(name: str) -> Embedding:
 def _hashers() -> tuple[Any, Any]:
     from sklearn.feature_extraction.text import HashingVectorizer
 
-    whole = HashingVectorizer(
-        analyzer=words, n_features=DIMENSIONS, alternate_sign=True, norm=None, dtype=np.float32
-    )
+    whole = HashingVectorizer(analyzer=words, n_features=DIMENSIONS, alternate_sign=True, norm=None, dtype=np.float32)
     spelt = HashingVectorizer(
         analyzer="char_wb", ngram_range=(3, 4), n_features=DIMENSIONS, alternate_sign=True, norm=None, dtype=np.float32
     )

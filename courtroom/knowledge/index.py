@@ -46,7 +46,9 @@ class VectorIndex:
             await asyncio.to_thread(self._safely, lambda: self._open().delete(ids=gone))
         self._synced = wanted
 
-    async def search(self, text: str, k: int, records: Mapping[str, str], exclude: Sequence[str] = ()) -> list[tuple[str, float]]:
+    async def search(
+        self, text: str, k: int, records: Mapping[str, str], exclude: Sequence[str] = ()
+    ) -> list[tuple[str, float]]:
         """The k records closest to a text with their cosine similarity, closest first.
 
         Args:

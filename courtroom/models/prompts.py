@@ -17,7 +17,14 @@ from courtroom.errors import CourtroomError
 from courtroom.models.request import Message, schema_of
 from courtroom.models.task import Task
 
-LANGUAGES = {"en": "English", "zh": "Chinese (简体中文)", "de": "German", "fr": "French", "es": "Spanish", "ja": "Japanese"}
+LANGUAGES = {
+    "en": "English",
+    "zh": "Chinese (简体中文)",
+    "de": "German",
+    "fr": "French",
+    "es": "Spanish",
+    "ja": "Japanese",
+}
 
 
 class PromptError(CourtroomError):

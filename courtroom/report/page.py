@@ -14,7 +14,7 @@ from plotly.offline import get_plotlyjs
 
 from courtroom.case import Medium
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.blocks import Block, Cards, Graph, Table, Text
+from courtroom.engine.blocks import Cards, Graph, Table, Text
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -62,7 +62,11 @@ def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: M
 def readable(value: Any) -> Markup:
     """An answer's value as nested lists with labels."""
     if isinstance(value, dict):
-        rows = (Markup("<dt>{}</dt><dd>{}</dd>").format(label(k), readable(v)) for k, v in value.items() if v not in ("", [], {}))
+        rows = (
+            Markup("<dt>{}</dt><dd>{}</dd>").format(label(k), readable(v))
+            for k, v in value.items()
+            if v not in ("", [], {})
+        )
         return Markup("<dl>{}</dl>").format(Markup("").join(rows))
     if isinstance(value, list):
         return Markup("<ul>{}</ul>").format(Markup("").join(Markup("<li>{}</li>").format(readable(v)) for v in value))

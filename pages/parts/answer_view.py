@@ -25,7 +25,11 @@ def _html(value: Any) -> str:
         ]
         return "".join(rows)
     if isinstance(value, list):
-        return '<ul style="margin:.1rem 0;padding-left:1.2rem">' + "".join(f"<li>{_html(item)}</li>" for item in value) + "</ul>"
+        return (
+            '<ul style="margin:.1rem 0;padding-left:1.2rem">'
+            + "".join(f"<li>{_html(item)}</li>" for item in value)
+            + "</ul>"
+        )
     if isinstance(value, bool):
         return "yes" if value else "no"
     return escape(str(value))

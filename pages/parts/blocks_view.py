@@ -20,7 +20,12 @@ def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, k
     labels = list(labelled)
     chosen = labels[-1]
     if len(labels) > 1:
-        chosen = st.segmented_control("Show", labels, default=labels[-1], key=f"label-{key}-{len(labels)}", label_visibility="collapsed") or labels[-1]
+        chosen = (
+            st.segmented_control(
+                "Show", labels, default=labels[-1], key=f"label-{key}-{len(labels)}", label_visibility="collapsed"
+            )
+            or labels[-1]
+        )
     for number, block in enumerate(labelled[chosen]):
         if isinstance(block, Text | Table | Cards) and block.title:
             st.markdown(f"**{literal(block.title)}**")
@@ -41,9 +46,12 @@ def _table(table: Table) -> None:
         st.caption(literal(table.empty))
         return
     config = {
-        name: st.column_config.ProgressColumn(name, min_value=0.0, max_value=1.0, format="%.2f") for name in table.shares
+        name: st.column_config.ProgressColumn(name, min_value=0.0, max_value=1.0, format="%.2f")
+        for name in table.shares
     }
-    st.dataframe(pd.DataFrame(table.rows, columns=list(table.columns)), hide_index=True, width="stretch", column_config=config)
+    st.dataframe(
+        pd.DataFrame(table.rows, columns=list(table.columns)), hide_index=True, width="stretch", column_config=config
+    )
 
 
 def _cards(cards: Cards) -> None:

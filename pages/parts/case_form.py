@@ -14,9 +14,9 @@ from courtroom.case_files import Package, explain
 from courtroom.courthouse import Courthouse
 from courtroom.dispute import CATEGORIES, SIDES, Dispute
 from courtroom.errors import CourtroomError
+from courtroom.media_types import sniff
 from pages.parts.inert import literal
 
-VIDEO = (".mp4", ".webm", ".mov", ".avi", ".mkv", ".m4v")
 TYPES = ["png", "jpg", "jpeg", "webp", "gif", "mp4", "webm", "mov", "avi", "mkv"]
 
 
@@ -100,7 +100,14 @@ def _piece(number: int) -> dict[str, Any]:
     words = below[1].text_area(
         "What they show, a line each", key=f"form_words_{number}", height=80, help="For members that can't see."
     )
-    return {"side": side, "round": turn, "text": text, "media": media or [], "words": words.splitlines(), "number": number}
+    return {
+        "side": side,
+        "round": turn,
+        "text": text,
+        "media": media or [],
+        "words": words.splitlines(),
+        "number": number,
+    }
 
 
 def _as_data(piece: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any] | None:
@@ -108,17 +115,23 @@ def _as_data(piece: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any] |
         return None
     media = []
     for index, file in enumerate(piece["media"]):
-        name = f"media/{piece['number'] + 1}-{Path(file.name).name}"
+        name = f"media/{piece['number'] + 1}-{index + 1}-{Path(file.name).name}"
         files[name] = file.getvalue()
         media.append(
             {
                 "id": f"piece-{piece['number'] + 1}-{index + 1}",
-                "kind": "video" if Path(file.name).suffix.lower() in VIDEO else "image",
+                "kind": _kind(file.getvalue()),
                 "file": name,
                 "description": piece["words"][index] if index < len(piece["words"]) else "",
             }
         )
     return {"side": piece["side"], "round": piece["round"], "text": piece["text"], "media": media}
+
+
+def _kind(data: bytes) -> str:
+    """Picture or video, by what the file really is."""
+    found = sniff(data[:16])
+    return found[0] if found else "image"
 
 
 def _line(line: str) -> dict[str, str] | None:

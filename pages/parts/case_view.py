@@ -29,7 +29,11 @@ def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> Non
             hear(case.id)
         st.download_button("JSON", write_json(case), f"{case.id}.json", "application/json", icon=":material/download:")
         st.download_button(
-            "ZIP with media", lambda: write_zip(case, house.media), f"{case.id}.zip", "application/zip", icon=":material/download:"
+            "ZIP with media",
+            lambda: write_zip(case, house.media),
+            f"{case.id}.zip",
+            "application/zip",
+            icon=":material/download:",
         )
         if not house.library.is_sample(case.id) and st.button("Delete", icon=":material/delete:"):
             st.session_state["deleted_case"] = house.library.delete(case.id)
@@ -69,7 +73,9 @@ def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> Non
                     if piece.round == turn:
                         _piece(house, piece)
     if case.jury:
-        with st.expander(f"The real jury: {MARKS['buyer']} buyer {case.jury.buyer}, {MARKS['seller']} seller {case.jury.seller}"):
+        with st.expander(
+            f"The real jury: {MARKS['buyer']} buyer {case.jury.buyer}, {MARKS['seller']} seller {case.jury.seller}"
+        ):
             st.caption("Members of a hearing never see this.")
             for opinion in case.jury.opinions:
                 inert(f"{MARKS[opinion.side]} {opinion.side}: {opinion.text}")

@@ -16,5 +16,7 @@ def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> s
     known = {choice.name: choice for choice in procedure.choices}
     choice = known.get(name) if name else None
     if choice is None:
-        return f'<span style="color:{tone(None, theme)};font-size:{size}">○ {escape(name) if name else "abstained"}</span>'
+        return (
+            f'<span style="color:{tone(None, theme)};font-size:{size}">○ {escape(name) if name else "abstained"}</span>'
+        )
     return f'<span style="color:{tone(choice.tone, theme)};font-weight:600;font-size:{size}">{choice.mark} {escape(choice.title)}</span>'

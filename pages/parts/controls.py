@@ -31,16 +31,46 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         st.badge("Interrupted" if interrupted else word, icon=icon, color=colour)
         idle = status in ("paused", "failed") or interrupted
         if status != "done":
-            if st.button("Step", key="do-step", icon=":material/skip_next:", disabled=not idle, help="Work on one stage.", shortcut="s"):
+            if st.button(
+                "Step",
+                key="do-step",
+                icon=":material/skip_next:",
+                disabled=not idle,
+                help="Work on one stage.",
+                shortcut="s",
+            ):
                 _do(lambda: runner.step(run.id))
-            if st.button("Run", key="do-run", icon=":material/play_arrow:", disabled=not idle, type="primary" if idle else "secondary", help="Run on to the end, or to the next break.", shortcut="g"):
+            if st.button(
+                "Run",
+                key="do-run",
+                icon=":material/play_arrow:",
+                disabled=not idle,
+                type="primary" if idle else "secondary",
+                help="Run on to the end, or to the next break.",
+                shortcut="g",
+            ):
                 _do(lambda: runner.go(run.id))
-            if st.button("Pause", key="do-pause", icon=":material/pause:", disabled=idle, help="Ask nothing more for now. Answers under way still arrive and are kept.", shortcut="p"):
+            if st.button(
+                "Pause",
+                key="do-pause",
+                icon=":material/pause:",
+                disabled=idle,
+                help="Ask nothing more for now. Answers under way still arrive and are kept.",
+                shortcut="p",
+            ):
                 _do(lambda: runner.pause(run.id))
-            if st.button("Stop", key="do-stop", icon=":material/stop:", disabled=idle and not runner.drives(run.id), help="Let go of the run; it can be run on at any time."):
+            if st.button(
+                "Stop",
+                key="do-stop",
+                icon=":material/stop:",
+                disabled=idle and not runner.drives(run.id),
+                help="Let go of the run; it can be run on at any time.",
+            ):
                 _do(lambda: runner.stop(run.id))
             with st.popover("Run to ...", disabled=not idle):
-                target = st.selectbox("Run until this stage is done", [kind.title for kind in procedure.stages], key=f"to-{run.id}")
+                target = st.selectbox(
+                    "Run until this stage is done", [kind.title for kind in procedure.stages], key=f"to-{run.id}"
+                )
                 if st.button("Run to it"):
                     kind = next(kind.name for kind in procedure.stages if kind.title == target)
                     _do(lambda: runner.run_to(run.id, kind))
@@ -59,7 +89,11 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 icon=":material/article:", help="One page with everything inside; opens without the app.",
             )  # fmt: skip
             st.download_button(
-                "JSON", lambda: report.as_json(record, house.answers), f"{run.id}.json", "application/json", icon=":material/data_object:"
+                "JSON",
+                lambda: report.as_json(record, house.answers),
+                f"{run.id}.json",
+                "application/json",
+                icon=":material/data_object:",
             )
     if interrupted:
         st.warning("The server that ran this hearing has stopped. Run it on: nothing that was answered is asked again.")

@@ -79,7 +79,13 @@ class Draft:
         """Names of the page's sections that this kind of setup has."""
         fields = self.kind.model_fields
         named = {"jury": "Jury", "graph": "Follow-graph", "rules": "Rules"}
-        return ["Knobs", "Models", *(title for name, title in named.items() if name in fields), "Prompts", "Save and share"]
+        return [
+            "Knobs",
+            "Models",
+            *(title for name, title in named.items() if name in fields),
+            "Prompts",
+            "Save and share",
+        ]
 
     def frozen(self) -> str:
         """The values as text, to compare and to go back to."""

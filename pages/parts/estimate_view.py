@@ -36,6 +36,9 @@ def estimate_view(house: Courthouse, procedure: Procedure, case: Case, setup: Se
     if online:
         prompt, completion = sum(load.prompt_tokens for load in online), sum(load.completion_tokens for load in online)
         told += f"; about {count(prompt)} prompt and {count(completion)} completion tokens; {literal(money(price))}"
-    st.markdown(told + ".", help="Found by playing the run through in memory with the offline model; a real model may talk longer or stop earlier.")
+    st.markdown(
+        told + ".",
+        help="Found by playing the run through in memory with the offline model; a real model may talk longer or stop earlier.",
+    )
     if len(online) > 1:
         st.caption(", ".join(f"{literal(load.model)}: {load.calls} calls" for load in online))

@@ -43,7 +43,9 @@ def graph_editor(draft: Draft, procedure: Procedure, case: Case) -> None:
         tuple(Edge(str(k), str(j)) for k, j in edges),
     )
     with right:
-        st.plotly_chart(draw_graph(block, procedure.choices, st.context.theme.type or "light"), key=draft.key("preview"))
+        st.plotly_chart(
+            draw_graph(block, procedure.choices, st.context.theme.type or "light"), key=draft.key("preview")
+        )
         st.caption("Arrows go from a juror to those it follows; the more a juror is followed, the larger it is.")
     with st.expander(f"Edges ({len(edges)})", icon=":material/edit:"):
         seats = [f"{seat + 1} {name}" for seat, name in enumerate(names)]

@@ -25,10 +25,15 @@ def member_chain(house: Courthouse, procedure: Procedure, record: Record, member
     if member.persona:
         persona = member.persona
         inert(f"{persona.age}, {persona.gender}, {persona.status}. {persona.background}", small=True)
-        inert(f"Traits: {', '.join(persona.traits)}. Interests: {', '.join(persona.interests)}.", small=True, faint=True)
+        inert(
+            f"Traits: {', '.join(persona.traits)}. Interests: {', '.join(persona.interests)}.", small=True, faint=True
+        )
     for ballot, votes in record.ballots.items():
         if vote := votes.get(member.id):
-            st.html(f"{record.stage(ballot).name}: {choice_html(procedure, vote.choice)}" + (" (changed)" if vote.changed else ""))
+            st.html(
+                f"{record.stage(ballot).name}: {choice_html(procedure, vote.choice)}"
+                + (" (changed)" if vote.changed else "")
+            )
     own = {call.stage for call in record.calls_of(member.id)}
     voting = {role.name for role in procedure.roles if role.votes}
     for stage in record.stages:

@@ -34,7 +34,9 @@ def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None
     last = {member: vote for votes in record.ballots.values() for member, vote in votes.items()}
     choices = {choice.title: choice.name for choice in procedure.choices}
     shown = st.pills("Show", [*choices, "Changed sides", "Abstained"], selection_mode="single", key="member_filter")
-    members = [member for member in record.members if member.role in voting and _fits(shown, choices, last.get(member.id))]
+    members = [
+        member for member in record.members if member.role in voting and _fits(shown, choices, last.get(member.id))
+    ]
     if not members:
         st.caption("No member fits this filter.")
     for start in range(0, len(members), PER_ROW):

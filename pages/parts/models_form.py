@@ -15,7 +15,14 @@ from courtroom.models.spec import OFFLINE, ModelSpec
 from pages.parts.draft import Draft
 from pages.parts.knobs import knob
 
-KEY_NAMES = ("OPENAI_API_KEY", "OPENAI_API_BASE", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY")
+KEY_NAMES = (
+    "OPENAI_API_KEY",
+    "OPENAI_API_BASE",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "OPENROUTER_API_KEY",
+)
 
 
 def models_form(draft: Draft, procedure: Procedure, case: Case) -> None:
@@ -55,13 +62,21 @@ def models_form(draft: Draft, procedure: Procedure, case: Case) -> None:
 
 def keys_form() -> None:
     """Keys and addresses typed for this session; where the environment has one, it says so."""
-    st.subheader("Keys", help="Kept in this browser session's memory only: never stored, logged, exported or shown again.")
+    st.subheader(
+        "Keys", help="Kept in this browser session's memory only: never stored, logged, exported or shown again."
+    )
     secrets = _secrets()
     typed: dict[str, str] = st.session_state.setdefault("typed_keys", {})
     columns = st.columns(3, gap="large")
     for number, name in enumerate(KEY_NAMES):
         with columns[number % 3]:
-            state = "typed" if typed.get(name) else "set on the server" if name in os.environ or name in secrets else "not set"
+            state = (
+                "typed"
+                if typed.get(name)
+                else "set on the server"
+                if name in os.environ or name in secrets
+                else "not set"
+            )
             given = st.text_input(
                 name, type="password" if name.endswith("KEY") else "default", key=f"key-{name}", placeholder=state,
                 autocomplete="off",
@@ -94,7 +109,11 @@ def _spec(values: dict[str, Any], key: str) -> dict[str, Any]:
     fields = ModelSpec.model_fields
     columns = st.columns(3, gap="large")
     with columns[0]:
-        values = {**values, "id": st.text_input("Model", values["id"], key=f"{key}-id", help=fields["id"].description).strip() or OFFLINE}
+        values = {
+            **values,
+            "id": st.text_input("Model", values["id"], key=f"{key}-id", help=fields["id"].description).strip()
+            or OFFLINE,
+        }
     names = [name for name in fields if name not in ("id", "extra")]
     with st.expander("Parameters", expanded=values["id"] != OFFLINE):
         for column, part in zip(st.columns(3, gap="large"), (names[:3], names[3:6], names[6:]), strict=True):

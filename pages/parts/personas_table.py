@@ -30,7 +30,9 @@ def personas_table(draft: Draft, case: Case) -> None:
             draft.values["jury"] = []
             draft.version += 1
             st.rerun()
-    st.caption(f"{len(jury)} jurors. Change any cell; traits and interests are lists with commas. The number of jurors is a knob.")
+    st.caption(
+        f"{len(jury)} jurors. Change any cell; traits and interests are lists with commas. The number of jurors is a knob."
+    )
     table = pd.DataFrame([{**row, **{name: ", ".join(row[name]) for name in LISTS}} for row in jury])
     edited = st.data_editor(
         table,
@@ -44,7 +46,11 @@ def personas_table(draft: Draft, case: Case) -> None:
         },
     )
     rows = [
-        {**row, "age": int(row["age"]), **{name: [part.strip() for part in str(row[name]).split(",") if part.strip()] for name in LISTS}}
+        {
+            **row,
+            "age": int(row["age"]),
+            **{name: [part.strip() for part in str(row[name]).split(",") if part.strip()] for name in LISTS},
+        }
         for row in edited.to_dict("records")
     ]
     if rows != jury:

@@ -14,8 +14,12 @@ def rules_editor(draft: Draft) -> None:
     moved: list[str] | None = None
     for number, rule in enumerate(rules):
         text, up, away = st.columns([20, 1, 1], vertical_alignment="center")
-        rules[number] = text.text_area(f"Rule {number + 1}", rule, key=draft.key(f"rule-{len(rules)}-{number}"), height=80)
-        if up.button("", icon=":material/arrow_upward:", key=draft.key(f"up-{number}"), disabled=number == 0, help="Move up"):
+        rules[number] = text.text_area(
+            f"Rule {number + 1}", rule, key=draft.key(f"rule-{len(rules)}-{number}"), height=80
+        )
+        if up.button(
+            "", icon=":material/arrow_upward:", key=draft.key(f"up-{number}"), disabled=number == 0, help="Move up"
+        ):
             moved = [*rules[: number - 1], rules[number], rules[number - 1], *rules[number + 1 :]]
         if away.button("", icon=":material/delete:", key=draft.key(f"away-{number}"), help="Remove"):
             moved = [*rules[:number], *rules[number + 1 :]]

@@ -39,15 +39,17 @@ def setup_file(house: Courthouse, draft: Draft, procedure: Procedure) -> None:
                     st.session_state["deleted_setup"] = (saved, house.setups.load(saved))
                     house.setups.delete(saved)
                     st.rerun()
-        if deleted := st.session_state.get("deleted_setup"):
-            if st.button(f"Undo: bring back {literal(deleted[0])}", icon=":material/undo:"):
-                house.setups.save(*deleted)
-                del st.session_state["deleted_setup"]
-                st.rerun()
+        deleted = st.session_state.get("deleted_setup")
+        if deleted and st.button(f"Undo: bring back {literal(deleted[0])}", icon=":material/undo:"):
+            house.setups.save(*deleted)
+            del st.session_state["deleted_setup"]
+            st.rerun()
     with right:
         st.subheader("As a file or a link")
         text = json.dumps(draft.shared(), ensure_ascii=False, indent=1)
-        st.download_button("Download JSON", text, f"{procedure.name}-setup.json", "application/json", icon=":material/download:")
+        st.download_button(
+            "Download JSON", text, f"{procedure.name}-setup.json", "application/json", icon=":material/download:"
+        )
         file = st.file_uploader("Load a setup from JSON", type=["json"])
         if file and st.button("Load this file"):
             try:

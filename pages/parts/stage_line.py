@@ -43,7 +43,9 @@ def stage_line(house: Courthouse, procedure: Procedure, record: Record) -> None:
         stage = record.stages[-1]
         ended = sum(call.stage == stage.path for call in record.calls)
         waiting = len(house.runner.live(record.run.id).snapshot())
-        st.progress(ended / max(1, ended + waiting), f"{literal(stage.name)}: {ended} answers are in, {waiting} under way")
+        st.progress(
+            ended / max(1, ended + waiting), f"{literal(stage.name)}: {ended} answers are in, {waiting} under way"
+        )
 
 
 def open_calls(house: Courthouse, record: Record) -> None:

@@ -28,7 +28,9 @@ def votes_view(procedure: Procedure, record: Record) -> None:
         if any(votes.values()):
             row = {"member": member.name}
             for ballot, vote in votes.items():
-                told = "" if vote is None else "abstained" if vote.choice is None else marks.get(vote.choice, vote.choice)
+                told = (
+                    "" if vote is None else "abstained" if vote.choice is None else marks.get(vote.choice, vote.choice)
+                )
                 row[record.stage(ballot).name] = told + (" (changed)" if vote and vote.changed else "")
             rows.append(row)
     st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")

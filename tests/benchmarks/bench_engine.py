@@ -121,7 +121,9 @@ def main() -> None:
             bare_ratios.append(bare_wall / path)
             over.append((cpu - bare_cpu) / calls * 1000)
             house.close()
-        print(f"calls a run                                  {calls}, {critical_path(stages)} of them on the critical path of {path:.1f} s")
+        print(
+            f"calls a run                                  {calls}, {critical_path(stages)} of them on the critical path of {path:.1f} s"
+        )
         print(f"wall time / critical path, engine            {statistics.median(ratios):.2f}")
         print(f"wall time / critical path, bare LiteLLM loop {statistics.median(bare_ratios):.2f}")
         print(f"engine's CPU a call above the bare loop      {statistics.median(over):.2f} ms")

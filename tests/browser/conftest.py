@@ -36,9 +36,21 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     home = tmp_path_factory.mktemp("home")
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.port", str(port)]
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "app.py",
+        "--server.headless",
+        "true",
+        "--server.port",
+        str(port),
+    ]
     log = (home / "streamlit.log").open("wb")
-    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "COURTROOM_HOME": str(home)}, stdout=log, stderr=log) as process:
+    with subprocess.Popen(
+        command, cwd=ROOT, env={**os.environ, "COURTROOM_HOME": str(home)}, stdout=log, stderr=log
+    ) as process:
         url = f"http://localhost:{port}"
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:

@@ -7,8 +7,8 @@ from courtroom.engine.court import Court
 from courtroom.engine.setup import Member
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.cyberjurors.tasks import (
-    Analysis,
     AnalyseDispute,
+    Analysis,
     Clue,
     Examination,
     ExtractFocus,
@@ -90,6 +90,4 @@ async def analyse(
     buyer, seller = clues
     lite = court.setup.variant == "iv-cot-lite"
     shown = () if lite else (*key_media(court.case, buyer), *key_media(court.case, seller))
-    return await court.ask(
-        eye, AnalyseDispute(case=court.case, focus=focus, buyer=buyer, seller=seller, shown=shown)
-    )
+    return await court.ask(eye, AnalyseDispute(case=court.case, focus=focus, buyer=buyer, seller=seller, shown=shown))

@@ -44,7 +44,11 @@ class CyberJurorsSetup(Setup):
         description="Discussion ends early when the majority's share of all seats exceeds this.",
     )
     precedents: int = Field(
-        default=3, title="Precedents looked up", ge=0, le=20, description="Closest precedents whose norms are considered."
+        default=3,
+        title="Precedents looked up",
+        ge=0,
+        le=20,
+        description="Closest precedents whose norms are considered.",
     )
     norms: int = Field(
         default=3, title="Norms a juror is given (K)", ge=0, le=20, description="Those most similar to its persona."
@@ -60,7 +64,10 @@ class CyberJurorsSetup(Setup):
     )
     rules: tuple[str, ...] = Field(default=RULES, title="Judgment rules")
     jury: tuple[Persona, ...] = Field(
-        default=(), title="Personas", max_length=51, description="In the order of seats; drawn by the seed where missing."
+        default=(),
+        title="Personas",
+        max_length=51,
+        description="In the order of seats; drawn by the seed where missing.",
     )
     graph: FollowGraph = Field(default_factory=FollowGraph, title="Follow-graph")
 

@@ -41,7 +41,9 @@ def follow_graph(record: Record) -> Shown:
             for seat, juror in enumerate(jurors)
         )
         told = [f"{jurors[k].name} came over to the side of {jurors[j].name}." for k, j in strong]
-        caption = " ".join(told) or ("Nobody has changed sides along a follow in this round." if ballot else "No votes yet.")
+        caption = " ".join(told) or (
+            "Nobody has changed sides along a follow in this round." if ballot else "No votes yet."
+        )
         graph = Graph(
             nodes=nodes,
             edges=tuple(Edge(jurors[k].id, jurors[j].id, (k, j) in strong) for k, j in edges),

@@ -23,7 +23,9 @@ def reflect(task: Reflect, draw: random.Random) -> Reflection:
     """The winners' most central opinions with figures taken out, beside the closest earlier norm."""
     language = "zh" if task.language.startswith("zh") else "en"
     views = task.buyer_views if task.winner == "buyer" else task.seller_views
-    pool = [re.sub(r"\d[\d.,%]*", SOME[language], s) for text in (*views, *task.earlier_norms[:2]) for s in sentences(text)]
+    pool = [
+        re.sub(r"\d[\d.,%]*", SOME[language], s) for text in (*views, *task.earlier_norms[:2]) for s in sentences(text)
+    ]
     general = GENERAL[language].format(category=task.category, side=SIDES[language][task.winner])
     norms = tuple(dict.fromkeys((*central(pool, 3), general)))
     return Reflection(reflection_result=norms[:4] if len(norms) > 1 else (*norms, task.dispute[:200]))

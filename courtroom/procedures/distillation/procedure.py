@@ -40,7 +40,9 @@ async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:
             near = await court.retrieve("earlier", query)
         (reflection,) = await court.all([court.ask(analyst, _question(precedent, near))])
         if reflection is not None:
-            court.learn("norms", precedent.model_copy(update={"norms": reflection.reflection_result}).model_dump(mode="json"))
+            court.learn(
+                "norms", precedent.model_copy(update={"norms": reflection.reflection_result}).model_dump(mode="json")
+            )
             learned += 1
     return Verdict(outcome=f"{learned} of {len(court.case.precedents)} precedents have norms", counts={})
 
@@ -59,7 +61,11 @@ def _question(precedent: Precedent, near: tuple[Hit, ...]) -> Reflect:
 
 def _learned(record: Record) -> dict[str, list[Block]]:
     cards = tuple(
-        Card(str(event.record["title"]), items=tuple(event.record["norms"]), facts=(("Category", str(event.record["category"])),))
+        Card(
+            str(event.record["title"]),
+            items=tuple(event.record["norms"]),
+            facts=(("Category", str(event.record["category"])),),
+        )
         for event in record.of(Learned)
     )
     return {"": [Cards(cards, empty="Norms appear here as they are distilled.")]}
@@ -76,7 +82,9 @@ DISTILLATION = Procedure(
     stages=(StageKind("precedent", "Precedent", "One precedent's norms are distilled."),),
     choices=(),
     prompts=Path(__file__).parent / "prompts",
-    members=lambda setup: (Member(id="analyst", role="analyst", name="Analyst", spec=setup.spec("analyst", "analyst")),),
+    members=lambda setup: (
+        Member(id="analyst", role="analyst", name="Analyst", spec=setup.spec("analyst", "analyst")),
+    ),
     deliberate=distil,
     at_most=lambda case, setup: len(case.precedents),
     views=(View("norms", "Norms", ":material/auto_stories:", "What was learned.", _learned),),

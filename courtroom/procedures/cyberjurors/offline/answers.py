@@ -55,7 +55,9 @@ def extract(task: ExtractFocus, draw: random.Random) -> Focus:
 @answer_offline.register
 def select(task: SelectEvidence, draw: random.Random) -> Selection:
     """The piece whose words meet the focus most; media and checkable detail count."""
-    wanted = frozenset(words(f"{task.focus.dispute_focus} {task.focus.buyer_core_claim} {task.focus.seller_core_claim}"))
+    wanted = frozenset(
+        words(f"{task.focus.dispute_focus} {task.focus.buyer_core_claim} {task.focus.seller_core_claim}")
+    )
 
     def worth(piece: Evidence) -> float:
         own = frozenset(words(piece.text))
@@ -64,7 +66,9 @@ def select(task: SelectEvidence, draw: random.Random) -> Selection:
         return relevance + media + 0.05 * min(4, len(SPECIFIC.findall(piece.text))) + 0.05 * len(cues_in(piece.text))
 
     best = max(task.candidates, key=worth)
-    return Selection(selected_evidence_id=best.id, reason=say(task.case.language, "selected", score=f"{worth(best):.2f}"))
+    return Selection(
+        selected_evidence_id=best.id, reason=say(task.case.language, "selected", score=f"{worth(best):.2f}")
+    )
 
 
 @answer_offline.register
@@ -80,7 +84,11 @@ def perceive(task: PerceiveEvidence, draw: random.Random) -> Perception:
             media_index=index,
             description=say(language, "by description", text=medium.description or say(language, "no description")),
             benefit_analysis=_named(language, tuple(c for c, _ in _signed(medium.description))),
-            importance="high" if len(cues_in(medium.description)) > 1 else "medium" if cues_in(medium.description) else "low",
+            importance="high"
+            if len(cues_in(medium.description)) > 1
+            else "medium"
+            if cues_in(medium.description)
+            else "low",
         )
         for index, medium in enumerate(piece.media)
     )
@@ -161,7 +169,10 @@ def judge_at_once(task: JudgeAtOnce, draw: random.Random) -> Opinion:
     final = stance.settle(evidence, rules, None)
     side: Side = "seller" if final < 0 else "buyer"
     language = task.case.language
-    reasons = [*_reasons(language, side, evidence, rules), say(language, "stance", stance=f"{final:+.2f}", own=f"{final:+.2f}")]
+    reasons = [
+        *_reasons(language, side, evidence, rules),
+        say(language, "stance", stance=f"{final:+.2f}", own=f"{final:+.2f}"),
+    ]
     return Opinion(verdict=side, reasoning=tuple(reasons))
 
 
@@ -194,7 +205,9 @@ def _contested(case: Dispute) -> tuple[str, ...]:
     """The words that both sides use most."""
     counts = [Counter(word for text in _texts(case, side) for word in words(text)) for side in SIDES]
     both = counts[0] & counts[1]
-    common = [word for word, _ in (both or counts[0] + counts[1]).most_common() if len(word) > 1 and not word[0].isdigit()]
+    common = [
+        word for word, _ in (both or counts[0] + counts[1]).most_common() if len(word) > 1 and not word[0].isdigit()
+    ]
     return tuple(common[:4]) or (case.transaction.product,)
 
 
@@ -208,17 +221,33 @@ def _contradictions(case: Dispute) -> tuple[str, ...]:
     for piece in case.evidence:
         for number, unit in reading.findall(piece.text + " ".join(m.description for m in piece.media)):
             if (known := listed.get(unit.lower())) and number not in known:
-                found.append(say(case.language, "contradiction", piece=piece.id, value=f"{number} {unit}", listed=f"{sorted(known)[0]} {unit}"))
+                found.append(
+                    say(
+                        case.language,
+                        "contradiction",
+                        piece=piece.id,
+                        value=f"{number} {unit}",
+                        listed=f"{sorted(known)[0]} {unit}",
+                    )
+                )
     return tuple(dict.fromkeys(found))[:4]
 
 
 def _signed(text: str) -> list[tuple[Contribution, str]]:
-    return [(Contribution(cue.name, quoted, cue.weight if cue.side == "buyer" else -cue.weight), quoted) for cue, quoted in cues_in(text)]
+    return [
+        (Contribution(cue.name, quoted, cue.weight if cue.side == "buyer" else -cue.weight), quoted)
+        for cue, quoted in cues_in(text)
+    ]
 
 
 def _named(language: str, contributions: tuple[Contribution, ...]) -> str:
     names = [
-        say(language, "speaks", what=CUE_BY_NAME[c.kind].words(language), side=side_name(language, "buyer" if c.weight > 0 else "seller"))
+        say(
+            language,
+            "speaks",
+            what=CUE_BY_NAME[c.kind].words(language),
+            side=side_name(language, "buyer" if c.weight > 0 else "seller"),
+        )
         for c in sorted(contributions, key=lambda c: -abs(c.weight))[:3]
     ]
     return " ".join(names)
@@ -229,7 +258,9 @@ def _strongest(language: str, contributions: list[Contribution]) -> tuple[str, .
     return tuple(dict.fromkeys(f"{CUE_BY_NAME[c.kind].words(language)} ({c.text})" for c in best))[:4]
 
 
-def _reasons(language: str, side: Side, evidence: tuple[Contribution, ...], others: tuple[Contribution, ...]) -> list[str]:
+def _reasons(
+    language: str, side: Side, evidence: tuple[Contribution, ...], others: tuple[Contribution, ...]
+) -> list[str]:
     """The weightiest contributions on the side taken, then the weightiest against it."""
     sign = stance.vote(side)
     for_it = sorted((c for c in (*evidence, *others) if c.weight * sign > 0), key=lambda c: -abs(c.weight))
@@ -245,5 +276,3 @@ def _told(language: str, c: Contribution) -> str:
     if c.kind in ("rule", "norm", "trait", "background"):
         return say(language, c.kind, text=c.text, side=side)
     return say(language, "clue", what=CUE_BY_NAME[c.kind].words(language), text=c.text, side=side)
-
-

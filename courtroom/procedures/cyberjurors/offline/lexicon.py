@@ -88,7 +88,10 @@ THIRD_PARTY = re.compile(
     r"维修店|检测报告|鉴定(?:报告|证书|中心)|快递公司|平台记录",
     re.IGNORECASE,
 )
-HEDGE = re.compile(r"\b(?:maybe|perhaps|probably|I think|I guess|seems?|might|no date|not visible)\b|看不清|可能|也许|大概|好像|估计", re.IGNORECASE)
+HEDGE = re.compile(
+    r"\b(?:maybe|perhaps|probably|I think|I guess|seems?|might|no date|not visible)\b|看不清|可能|也许|大概|好像|估计",
+    re.IGNORECASE,
+)
 
 FOR_BUYER = re.compile(
     r"refund (?:is|should|must|may)|refunds? (?:are|follow)|entitled|(?:support|favou?r)s? the buyer|buyer (?:may|can) (?:return|reject)|"

@@ -37,9 +37,19 @@ SUSCEPTIBLE = {
     "stubborn": -0.2, "principled": -0.1, "assertive": -0.1, "skeptical": -0.05,
     "agreeable": 0.2, "conciliatory": 0.15, "open-minded": 0.1, "impulsive": 0.1,
 }  # fmt: skip
-TEMPER = {"empathetic": 0.25, "impulsive": 0.15, "open-minded": 0.1, "skeptical": -0.2, "stubborn": -0.1, "cautious": -0.08}
+TEMPER = {
+    "empathetic": 0.25,
+    "impulsive": 0.15,
+    "open-minded": 0.1,
+    "skeptical": -0.2,
+    "stubborn": -0.1,
+    "cautious": -0.08,
+}
 """Lean by trait: whoever doubts asks more of the buyer, who carries the burden of proof."""
-SELLS = re.compile(r"\b(sells?|selling|seller|shop owner|dealer|trader|imports?|resells|owns a|restores|creator|merchant)\b|卖|店主|商家", re.IGNORECASE)
+SELLS = re.compile(
+    r"\b(sells?|selling|seller|shop owner|dealer|trader|imports?|resells|owns a|restores|creator|merchant)\b|卖|店主|商家",
+    re.IGNORECASE,
+)
 BUYS = re.compile(
     r"\b(buys?|shops online|shopper|consumer|customer-support|furnishes|pension|social worker|tight budget|second-hand\.|short of money)\b|消费者|买家|顾客",
     re.IGNORECASE,
