@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import lzma
 import stat
+import struct
 import zipfile
 import zlib
 from pathlib import PurePosixPath
@@ -16,7 +17,10 @@ MAX_MEMBERS = 2_000
 MAX_RATIO = 200
 """A member that unpacks to more than this many times its packed size is taken for a bomb (above 1 MB)."""
 
-_BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, NotImplementedError)
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+    *(EOFError, OSError, RuntimeError, NotImplementedError, ValueError, struct.error),
+)
 """What reading a damaged, locked or strangely packed member raises."""
 
 
