@@ -239,3 +239,23 @@ def test_a_heterogeneous_jury_asks_each_member_its_own_model(house: Courthouse, 
     asked = {request.tag: request.spec.id for request in jury.asked if request.task.name in ("judge", "summarise")}
     assert asked["0/juror-02"] == asked["0/clerk"] == "other/model"
     assert asked["0/juror-01"] == "scripted/any"
+
+
+def test_a_model_said_to_see_that_refuses_pictures_is_asked_once_more_with_descriptions(tmp_path: Path) -> None:
+    from courtroom.case import Medium
+    from courtroom.models.errors import CannotSee
+
+    class Blind(Jury):
+        async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+            if request.has_media:
+                raise CannotSee("no pictures")
+            return await super().answer(request, watch)
+
+    house = Courthouse(Settings(home=tmp_path))
+    blind = Blind()
+    house.runner._asker = Asker(house.answers, blind)
+    record = hear(house, model=ModelSpec(id="scripted/any", vision="yes"), variant="iv-cot")
+    assert record.failed == 0
+    assert any("can't see pictures" in note for note in record.notes)
+    assert not any(isinstance(p, Medium) for request in blind.asked for m in request.messages for p in m.parts)
+    house.close()

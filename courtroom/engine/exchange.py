@@ -35,6 +35,7 @@ class Exchange(Generic[A]):
         self._answer: A | None = None
         self._error = ""
         self._described: tuple[str, ...] = ()
+        self._refused_pictures = False
 
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
@@ -43,9 +44,11 @@ class Exchange(Generic[A]):
         while self._answer is None:
             try:
                 reply = await self._reply(request)
+                if self._refused_pictures:  # and answers without them: that is what it could not do
+                    self._court.sight.remember(self._member.spec.id, "vision", False)
                 self._answer = self._read(reply)
             except CannotSee:
-                self._court.sight.remember(self._member.spec.id, "vision", False)
+                self._refused_pictures = True
                 request = await self._request()
             except ModelError as failure:
                 self._error = str(failure)
@@ -89,7 +92,7 @@ class Exchange(Generic[A]):
 
     async def _request(self) -> Request:
         spec, media = self._member.spec, self._task.media()
-        sees = bool(media) and await self._court.sight.sees(spec)
+        sees = bool(media) and not self._refused_pictures and await self._court.sight.sees(spec)
         if media and not sees:
             self._described = tuple(medium.id for medium in media)
             if spec.id != OFFLINE:  # it says so of itself
