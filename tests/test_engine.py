@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -256,3 +259,28 @@ def test_a_program_error_fails_the_run_with_a_plain_sentence(bench: Bench, caplo
     assert record.run.status == "failed"
     assert "boom" not in record.run.reason
     assert "log" in record.run.reason
+
+
+def test_a_run_whose_process_has_died_is_taken_up_again_at_the_next_start(bench: Bench) -> None:
+    run = bench.start()
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    owner = f"{socket.gethostname()}:{int(gone.stdout)}:0"
+    assert bench.store.claim(run, owner, None)
+    bench.store.set_status(run, "running")
+    assert bench.runner.interrupted(run)
+    assert bench.runner.take_up_interrupted() == [run]
+    bench.runner.wait(run, 10)
+    assert bench.store.run(run).status == "done"
+
+
+def test_a_run_that_another_live_process_drives_is_left_to_it(bench: Bench) -> None:
+    run = bench.start()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        assert bench.store.claim(run, f"{socket.gethostname()}:{other.pid}:0", None)
+        bench.store.set_status(run, "running")
+        assert bench.runner.take_up_interrupted() == []
+        bench.runner.go(run)
+        assert not bench.runner.drives(run)
+        assert bench.model.history == []
+        other.kill()
+    assert bench.runner.interrupted(run)
