@@ -28,6 +28,7 @@ FAULTS = ("429", "500", "hang", "empty body", "cut body", "cut answer", "wrong s
 MARK = "It must fit this JSON schema:\n"
 
 Answer = Callable[[dict[str, Any]], str | web.Response | None]
+Ready = tuple[str, str, dict[str, Any] | None]
 
 
 @dataclass
@@ -39,7 +40,7 @@ class OpenAIServer:
     """
 
     delay: float = 0.0
-    """Seconds before each answer."""
+    """Seconds from a request's coming to its answer, the server's own work included."""
     faults: float = 0.0
     """The share of calls that fail, 0 to 1, in one of the ways in `only`."""
     only: tuple[str, ...] = FAULTS
@@ -149,6 +150,7 @@ class OpenAIServer:
         return web.json_response({"object": "list", "data": data, "model": "any", "usage": usage})
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
+        came = asyncio.get_running_loop().time()
         raw = await request.read()
         body = json.loads(raw)
         asked = [body.get(name) for name in ("model", "messages", "temperature", "response_format")]
@@ -165,24 +167,19 @@ class OpenAIServer:
             fault = draw.choice(self.only) if draw.random() < self.faults else ""
             if fault:
                 self.faulted[fault] += 1
-            await asyncio.sleep(self.hang_s if fault == "hang" else self.delay)
+            silent = fault in ("429", "500", "empty body", "hang")
+            ready = None if silent else self._ready(body, question, fault)
+            rest = max(0.0, self.delay - (asyncio.get_running_loop().time() - came))
+            await asyncio.sleep(self.hang_s if fault == "hang" else rest)
             if self.blind and b'"image_url"' in raw:
                 error = {"error": {"message": "This model does not support image input."}}
                 return web.json_response(error, status=400)
-            return await self._respond(request, body, question, fault)
+            return await self._respond(request, body, question, fault, ready)
         finally:
             self.open -= 1
 
-    async def _respond(
-        self, request: web.Request, body: dict[str, Any], question: str, fault: str
-    ) -> web.StreamResponse:
-        if fault == "429":
-            error = {"error": {"message": "slow down", "type": "rate_limit"}}
-            return web.json_response(error, status=429, headers={"Retry-After": self.retry_after})
-        if fault == "500":
-            return web.json_response({"error": {"message": "oops"}}, status=500)
-        if fault == "empty body":
-            return web.Response(text="", content_type="application/json")
+    def _ready(self, body: dict[str, Any], question: str, fault: str) -> web.Response | Ready:
+        """The answer: a test's own response, or text, finish and usage."""
         answer = self.answer(body)
         if isinstance(answer, web.Response):
             return answer
@@ -195,9 +192,28 @@ class OpenAIServer:
             text = "On reflection I would rather talk it over."
         elif fault == "empty answer":
             text = ""
-        elif not fault:
+        return text, finish, self._usage(body, text) if self.counts else None
+
+    async def _respond(
+        self,
+        request: web.Request,
+        body: dict[str, Any],
+        question: str,
+        fault: str,
+        ready: web.Response | Ready | None,
+    ) -> web.StreamResponse:
+        if fault == "429":
+            error = {"error": {"message": "slow down", "type": "rate_limit"}}
+            return web.json_response(error, status=429, headers={"Retry-After": self.retry_after})
+        if fault == "500":
+            return web.json_response({"error": {"message": "oops"}}, status=500)
+        if fault == "empty body" or ready is None:
+            return web.Response(text="", content_type="application/json")
+        if isinstance(ready, web.Response):
+            return ready
+        text, finish, usage = ready
+        if not fault:
             self.answered[question] += 1
-        usage = self._usage(body, text) if self.counts else None
         if body.get("stream") and self.streams:
             return await _stream(request, body, text, finish, usage, cut=fault == "cut body")
         reply = json.dumps(_completion(body, text, finish, usage))
