@@ -84,7 +84,7 @@ def test_each_juror_examines_for_itself_and_only_once_over_all_rounds(house: Cou
         "summarise": 3,
     }
     assert [stage.path for stage in record.stages] == [
-        *("focus", "clues", "analysis", "precedents", "round-1", "round-2", "round-3", "verdict")
+        *("evidence", "precedents", "round-1", "round-2", "round-3", "verdict")
     ]
 
 

@@ -149,7 +149,7 @@ def test_a_setup_comes_with_a_link(house: Courthouse) -> None:
 
 
 @pytest.mark.parametrize("tab", ["Members", "Votes", "Follow-graph", "Precedents", "Summary", "Evidence", "Calls"])
-@pytest.mark.parametrize("until", [None, "focus", "round 1"])
+@pytest.mark.parametrize("until", [None, "evidence", "round 1"])
 def test_every_tab_draws_at_any_point_of_a_run(house: Courthouse, tab: str, until: str | None) -> None:
     run = heard(house, control=Control(stage=until))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from html import escape
 
 import streamlit as st
@@ -43,9 +44,11 @@ def stage_line(house: Courthouse, procedure: Procedure, record: Record) -> None:
         stage = record.stages[-1]
         ended = sum(call.stage == stage.path for call in record.calls)
         waiting = len(house.runner.live(record.run.id).snapshot())
-        st.progress(
-            ended / max(1, ended + waiting), f"{literal(stage.name)}: {ended} answers are in, {waiting} under way"
-        )
+        told = f"{literal(stage.name)}: {ended} answers are in, {waiting} under way"
+        st.progress(ended / max(1, ended + waiting), told)
+        kinds = Counter(call.title for call in record.calls if call.stage == stage.path)
+        if len(kinds) > 1:
+            st.caption(" · ".join(f"{literal(title)} {number}" for title, number in kinds.items()))
 
 
 def open_calls(house: Courthouse, record: Record) -> None:

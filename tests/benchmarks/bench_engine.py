@@ -15,6 +15,7 @@ import statistics
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,30 @@ from tests.openai_server import server_process
 
 DELAY = 0.2
 CASE = "phone-battery"
-Stages = list[list[list[dict[str, Any]]]]
-"""For each stage, chains of calls that can go at once; a chain's calls follow each other."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request."""
+
+    messages: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class InTurn:
+    """Each part waits for the one before."""
+
+    parts: list[Plan]
+
+
+@dataclass(frozen=True)
+class AtOnce:
+    """No part waits for another."""
+
+    parts: list[Plan]
+
+
+Plan = Call | InTurn | AtOnce
 
 
 def hear(house: Courthouse, setup: CyberJurorsSetup) -> tuple[Record, float, float]:
@@ -45,52 +68,66 @@ def hear(house: Courthouse, setup: CyberJurorsSetup) -> tuple[Record, float, flo
     return record, record.run.wall_s, cpu
 
 
-def plan(house: Courthouse, record: Record) -> Stages:
-    """The requests of a record as stages of chains: what must wait for what."""
-    stages: Stages = []
+def plan(house: Courthouse, record: Record) -> Plan:
+    """The requests of a record, arranged by what must wait for what."""
+    stages: list[Plan] = []
     for stage in record.stages:
-        chains: dict[str, list[dict[str, Any]]] = {}
-        clerk: list[dict[str, Any]] = []
+        steps: dict[str, dict[str, list[Plan]]] = {}
+        clerk: list[Plan] = []
         for call in (call for call in record.calls if call.stage == stage.path):
-            side = call.path.rsplit("/", 1)[1].split("-")[1] if stage.stage_kind == "clues" else ""
-            sent = [to_wire(house.answers.request(key), house.media) for key in call.keys]
-            bodies = [{"messages": messages} for messages in sent]
-            (clerk if call.member == "clerk" else chains.setdefault(f"{call.member}/{side}", [])).extend(bodies)
-        if chains:
-            stages.append(list(chains.values()))  # type: ignore[arg-type]
-        if clerk:
-            stages.append([clerk])  # type: ignore[list-item]
-    return stages
+            sent: list[Plan] = [Call(to_wire(house.answers.request(key), house.media)) for key in call.keys]
+            task, _, step = call.path.rsplit("/", 1)[1].partition("-")
+            if call.member == "clerk":
+                clerk += sent
+            else:
+                steps.setdefault(call.member, {}).setdefault(step.split("-")[0] or task, []).extend(sent)
+        members = [in_turn(own) for own in steps.values()]
+        stages += [AtOnce(members), *clerk]
+    return InTurn(stages)
 
 
-def critical_path(stages: Stages) -> int:
+def in_turn(own: dict[str, list[Plan]]) -> Plan:
+    """One member's calls of a stage: both sides at once, after the focus and before the analysis."""
+    sides = AtOnce([InTurn(own[side]) for side in ("buyer", "seller") if side in own])
+    before = own.get("extract", [])
+    after = [call for task in ("analyse", "judge") for call in own.get(task, [])]
+    return InTurn([*before, sides, *after])
+
+
+def critical_path(plan: Plan) -> int:
     """Calls that must follow each other."""
-    return sum(max(len(chain) for chain in chains) for chains in stages)
+    if isinstance(plan, Call):
+        return 1
+    lengths = [critical_path(part) for part in plan.parts]
+    return sum(lengths) if isinstance(plan, InTurn) else max(lengths, default=0)
 
 
-async def bare(stages: Stages) -> None:
+def calls_of(plan: Plan) -> list[Call]:
+    """All calls, in the order in which they could be sent."""
+    return [plan] if isinstance(plan, Call) else [call for part in plan.parts for call in calls_of(part)]
+
+
+async def bare(plan: Plan) -> None:
     """The same requests, with nothing but LiteLLM."""
-    litellm = load()
+    if isinstance(plan, Call):
+        await load().acompletion(model="openai/any", messages=plan.messages, num_retries=0, max_retries=0)
+    elif isinstance(plan, InTurn):
+        for part in plan.parts:
+            await bare(part)
+    else:
+        await asyncio.gather(*(bare(part) for part in plan.parts))
 
-    async def chain(bodies: list[dict[str, Any]]) -> None:
-        for body in bodies:
-            await litellm.acompletion(model="openai/any", num_retries=0, max_retries=0, **body)
 
-    for chains in stages:
-        await asyncio.gather(*(chain(bodies) for bodies in chains))  # type: ignore[arg-type]
-
-
-def shared_prefix(stages: Stages) -> float:
+def shared_prefix(calls: list[Call]) -> float:
     """Share of prompt characters in the longest prefix that an earlier prompt of the run has too."""
     seen: set[tuple[int, int]] = set()
     total = shared = 0
-    for bodies in (body for chains in stages for chain in chains for body in chain):
-        text = json.dumps(bodies["messages"], ensure_ascii=False)  # type: ignore[call-overload]
+    for call in calls:
+        text = json.dumps(call.messages, ensure_ascii=False)
         steps = range(64, len(text), 64)
         longest = 0
         for end in steps:
-            mark = (end, hash(text[:end]))
-            if mark not in seen:
+            if (end, hash(text[:end])) not in seen:
                 break
             longest = end
         seen.update((end, hash(text[:end])) for end in steps)
@@ -109,25 +146,25 @@ def main() -> None:
             house = Courthouse(Settings(home=Path(folder) / str(number)))
             house.runner.do(house.pool.warm()).result()
             house.runner.do(house.knowledge.warm()).result()
-            house.runner.do(bare([[[{"messages": [{"role": "user", "content": "warm"}]}]]])).result()  # type: ignore[list-item]
+            house.runner.do(bare(Call([{"role": "user", "content": "warm"}]))).result()
             record, wall, cpu = hear(house, setup)
-            stages = plan(house, record)
-            calls = sum(len(chain) for chains in stages for chain in chains)
-            path = critical_path(stages) * DELAY
+            whole = plan(house, record)
+            calls = len(calls_of(whole))
+            path = critical_path(whole) * DELAY
             began, bare_cpu = time.perf_counter(), time.process_time()
-            house.runner.do(bare(stages)).result()
+            house.runner.do(bare(whole)).result()
             bare_wall, bare_cpu = time.perf_counter() - began, time.process_time() - bare_cpu
             ratios.append(wall / path)
             bare_ratios.append(bare_wall / path)
             over.append((cpu - bare_cpu) / calls * 1000)
             house.close()
         print(
-            f"calls a run                                  {calls}, {critical_path(stages)} of them on the critical path of {path:.1f} s"
+            f"calls a run                                  {calls}, {critical_path(whole)} of them on the critical path of {path:.1f} s"
         )
         print(f"wall time / critical path, engine            {statistics.median(ratios):.2f}")
         print(f"wall time / critical path, bare LiteLLM loop {statistics.median(bare_ratios):.2f}")
         print(f"engine's CPU a call above the bare loop      {statistics.median(over):.2f} ms")
-        print(f"prompt in a prefix already sent              {shared_prefix(stages):.0%}")
+        print(f"prompt in a prefix already sent              {shared_prefix(calls_of(whole)):.0%}")
 
 
 if __name__ == "__main__":

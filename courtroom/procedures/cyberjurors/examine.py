@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from courtroom.dispute import Dispute, Side
+from courtroom.dispute import SIDES, Dispute, Side
 from courtroom.engine.court import Court
+from courtroom.engine.errors import Abstained
 from courtroom.engine.setup import Member
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.cyberjurors.tasks import (
@@ -23,35 +24,27 @@ Clues = tuple[Clue, ...]
 
 
 async def examine_all(court: Hearing) -> dict[str, Examination | None]:
-    """The examination of each juror by id; None where one could not be made."""
+    """The examination of each juror by id; None where one could not be made.
+
+    Jurors do not wait for each other: each goes through its own chain.
+    """
     jury = court.panel("juror")
-    eyes = court.panel("examiner") or jury
-
-    await court.stage("Focus", "focus")
-    foci = await court.all(court.ask(eye, ExtractFocus(case=court.case)) for eye in eyes)
-
-    await court.stage("Clues", "clues")
-    clues = await court.all(ground(court, eye, focus) for eye, focus in zip(eyes, foci, strict=True))
-
-    await court.stage("Analysis", "analysis")
-    analyses = await court.all(
-        analyse(court, eye, focus, found) for eye, focus, found in zip(eyes, foci, clues, strict=True)
-    )
-    views = [
-        Examination(focus=focus, buyer=found[0], seller=found[1], analysis=analysis)
-        if focus and found and analysis
-        else None
-        for focus, found, analysis in zip(foci, clues, analyses, strict=True)
-    ]
-    return dict(zip((juror.id for juror in jury), views if len(views) == len(jury) else views * len(jury), strict=True))
+    await court.stage("Evidence", "evidence")
+    if examiners := court.panel("examiner"):
+        (shared,) = await court.all(examine(court, eye) for eye in examiners)
+        return {juror.id: shared for juror in jury}
+    views = await court.all(examine(court, juror) for juror in jury)
+    return {juror.id: view for juror, view in zip(jury, views, strict=True)}
 
 
-async def ground(court: Hearing, eye: Member, focus: Focus | None) -> tuple[Clues, Clues] | None:
-    """Stage II: each side apart, so that evidence does not mix."""
-    if focus is None:
-        return None
-    buyer, seller = await court.all(ground_side(court, eye, focus, side) for side in ("buyer", "seller"))
-    return None if buyer is None or seller is None else (buyer, seller)
+async def examine(court: Hearing, eye: Member) -> Examination:
+    """Stages I to III for one pair of eyes. Each side is grounded apart, so that evidence does not mix."""
+    focus = await court.ask(eye, ExtractFocus(case=court.case))
+    buyer, seller = await court.all(ground_side(court, eye, focus, side) for side in SIDES)
+    if buyer is None or seller is None:
+        raise Abstained("One side's evidence could not be examined, and half an examination would be unfair.")
+    analysis = await analyse(court, eye, focus, buyer, seller)
+    return Examination(focus=focus, buyer=buyer, seller=seller, analysis=analysis)
 
 
 async def ground_side(court: Hearing, eye: Member, focus: Focus, side: Side) -> Clues:
@@ -81,13 +74,9 @@ async def ground_side(court: Hearing, eye: Member, focus: Focus, side: Side) -> 
     return tuple(clues)
 
 
-async def analyse(
-    court: Hearing, eye: Member, focus: Focus | None, clues: tuple[Clues, Clues] | None
-) -> Analysis | None:
+async def analyse(court: Hearing, eye: Member, focus: Focus, buyer: Clues, seller: Clues) -> Analysis:
     """Stage III (Eq. 4). The lite variant leaves the media out: their clues are in the text already."""
-    if focus is None or clues is None:
-        return None
-    buyer, seller = clues
     lite = court.setup.variant == "iv-cot-lite"
     shown = () if lite else (*key_media(court.case, buyer), *key_media(court.case, seller))
-    return await court.ask(eye, AnalyseDispute(case=court.case, focus=focus, buyer=buyer, seller=seller, shown=shown))
+    task = AnalyseDispute(case=court.case, focus=focus, buyer=buyer, seller=seller, shown=shown)
+    return await court.ask(eye, task)

@@ -40,9 +40,7 @@ CYBERJURORS = Procedure(
         Role("clerk", "Clerk", "Writes the collective summary after each round."),
     ),
     stages=(
-        StageKind("focus", "Focus", "Stage I: what each side wants, and what the dispute turns on."),
-        StageKind("clues", "Clues", "Stage II: evidence is selected and perceived, each side apart."),
-        StageKind("analysis", "Analysis", "Stage III: strengths, weaknesses and contradictions of both sides."),
+        StageKind("evidence", "Evidence", "Stages I to III: focus, clues of each side apart, adversarial analysis."),
         StageKind("precedents", "Precedents", "Norms of similar earlier verdicts are handed out by persona."),
         StageKind("round", "Round", "Stage IV: every juror votes, then the clerk sums up."),
         StageKind("verdict", "Verdict", "The majority of the last round decides."),

@@ -120,7 +120,7 @@ def examination(record: Record) -> Shown:
                 )
             )
     columns = ("Examined by", "Side", "Turn", "Piece", "Support", "Sufficient", "What was found")
-    return {"": [Table(columns, tuple(rows), empty="Evidence is looked at in the stage Clues.")]}
+    return {"": [Table(columns, tuple(rows), empty="Nothing has been looked at yet.")]}
 
 
 VIEWS = (
