@@ -136,7 +136,7 @@ def shared_prefix(calls: list[Call]) -> float:
 
 
 def main() -> None:
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 7
     spec = ModelSpec(id="openai/any", vision="no")
     setup = CyberJurorsSetup(model=spec, consensus=1.0)
     with server_process(DELAY) as url, tempfile.TemporaryDirectory() as folder:
