@@ -55,7 +55,9 @@ class Database:
             connection.row_factory = sqlite3.Row
             # A killed process loses nothing in WAL with NORMAL; only a power cut may lose the last commits. The log is
             # folded in after 40 MB, not 4: folding waits for the disk.
-            connection.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=10000; PRAGMA foreign_keys=ON;")
+            connection.executescript(
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=10000; PRAGMA foreign_keys=ON;"
+            )
             self._local.connection = connection
             self._open.append(connection)
         return connection
