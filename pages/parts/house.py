@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
 from courtroom.courthouse import Courthouse
 
 
-@st.cache_resource(show_spinner="Opening the courthouse ...")
 def courthouse() -> Courthouse:
+    """The courthouse, within the app's frame.
+
+    Where the first visit to a new server is to a page's own address, Streamlit takes the folder `pages/` for an app
+    without `app.py` and draws the page by itself; then it is drawn again, as `app.py` has it. Nothing that a person
+    did is lost by that, as it is the first thing that a session does.
+    """
+    first = "framed" not in st.session_state
+    st.session_state["framed"] = True
+    if first and PagesManager.uses_pages_directory:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
+    return _open()
+
+
+@st.cache_resource(show_spinner="Opening the courthouse ...")
+def _open() -> Courthouse:
     """Opened once a server. Runs whose process had died are taken up again."""
     house = Courthouse(streaming=True)
     house.runner.take_up_interrupted()
