@@ -1,0 +1,74 @@
+"""A criminal case: the facts, who is charged, key frames, and the real judgment where it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from courtroom.case import Case, Medium, Strict
+from courtroom.judgment import Judgment, Term, bare_charge
+
+Asked = Literal["judgment", "case_analysis", "crime_amount"]
+LETTERS = ("A", "B", "C", "D")
+
+
+class Gold(Strict):
+    """What is known to be right; never shown to a member. None where a record does not tell."""
+
+    relevant_articles: tuple[int, ...] | None = None
+    charges: tuple[str, ...] | None = None
+    term_of_imprisonment: Term | None = None
+    choice: Literal["A", "B", "C", "D"] | None = None
+    amount: float | None = Field(default=None, ge=0, description="Yuan.")
+
+    @model_validator(mode="after")
+    def _valid(self) -> Self:
+        Judgment(relevant_articles=self.relevant_articles or ())
+        return self
+
+    def judgment(self) -> Judgment:
+        """As a judgment; what is unknown stays empty."""
+        return Judgment(
+            relevant_articles=self.relevant_articles or (),
+            charges=tuple(bare_charge(charge) for charge in self.charges or ()),
+            term_of_imprisonment=self.term_of_imprisonment or Term(),
+        )
+
+
+class CriminalCase(Case):
+    """A criminal case, or a legal question of LawBench's kinds.
+
+    `asked` says what is to be found: a judgment, the right one of four options, or the amount of the crime.
+    """
+
+    kind: Literal["criminal"] = "criminal"
+    asked: Asked = "judgment"
+    facts: str = Field(min_length=1, max_length=50_000, description="The facts; in a question, the question.")
+    defendants: tuple[str, ...] = Field(default=(), description="The primary defendant first.")
+    options: tuple[str, ...] = Field(default=(), description="A to D, where a choice is asked.")
+    frames: tuple[Medium, ...] = Field(default=(), description="Key frames, pictures or a video.")
+    gold: Gold | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.asked == "case_analysis") != (len(self.options) == len(LETTERS)):
+            raise ValueError("a case analysis has four options, A to D, and no other case has any")
+        ids = [medium.id for medium in self.frames]
+        if doubled := {i for i in ids if ids.count(i) > 1}:
+            raise ValueError(f"frame ids must be unique; used more than once: {', '.join(sorted(doubled))}")
+        return self
+
+    @property
+    def defendant(self) -> str:
+        """The primary defendant, or an empty string where the record names nobody."""
+        return self.defendants[0] if self.defendants else ""
+
+    def media(self) -> Iterator[Medium]:
+        """The key frames in order."""
+        return iter(self.frames)
+
+    def blind(self) -> Self:
+        """Without the gold labels."""
+        return self.model_copy(update={"gold": None})
