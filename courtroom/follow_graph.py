@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -46,7 +48,7 @@ def build(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> nx.DiGra
     graph = nx.DiGraph()
     graph.add_nodes_from(range(size))
     if spec.edges is not None:
-        graph.add_edges_from((k, j) for k, j in spec.edges if k != j and k < size and j < size)
+        graph.add_edges_from((k, j) for k, j in spec.edges if k != j and k in graph and j in graph)
         return graph
     draw = random.Random(f"{seed if spec.seed is None else spec.seed}/{spec.kind}")
     wanted = round(spec.density * size * (size - 1))
@@ -85,5 +87,9 @@ def _drawn(kind: str, personas: Sequence[Persona], wanted: int, draw: random.Ran
             return 0.001 + likeness(personas[k], personas[j]) ** 3
         return 1.0
 
-    keyed = [(draw.random() ** (1.0 / weight(k, j)), k, j) for k in range(size) for j in range(size) if k != j]
+    def key(k: int, j: int) -> float:
+        # The logarithm of the draw to the power of 1 / weight, which would be zero for all small weights alike.
+        return math.log(max(draw.random(), sys.float_info.min)) / weight(k, j)
+
+    keyed = [(key(k, j), k, j) for k in range(size) for j in range(size) if k != j]
     return sorted((k, j) for _, k, j in sorted(keyed, reverse=True)[:wanted])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from courtroom.follow_graph import FollowGraph, GraphKind, build, influence
-from courtroom.personas import likeness, pool, sample_panel
+from courtroom.personas import Persona, likeness, pool, sample_panel
 
 KINDS = get_args(GraphKind)
 
@@ -77,3 +77,28 @@ def test_a_panel_is_more_diverse_than_chance() -> None:
     drawn = [alike(random.Random(seed).sample(pool(), 17)) for seed in range(20)]
     chosen = [alike(sample_panel(17, seed)) for seed in range(20)]
     assert sum(chosen) < sum(drawn)
+
+
+def test_seats_that_do_not_exist_are_left_out_of_given_edges() -> None:
+    graph = build(FollowGraph(edges=((-1, 0), (0, -2), (1, 2), (3, 0))), sample_panel(3, 0), 0)
+    assert sorted(graph.nodes) == [0, 1, 2]
+    assert set(graph.edges) == {(1, 2)}
+
+
+def test_those_who_have_nothing_in_common_follow_by_lot_not_by_seat() -> None:
+    strangers = [
+        Persona(
+            name=f"p{n}",
+            gender=f"g{n}",
+            age=18 + n,
+            status=f"s{n}",
+            background="x",
+            traits=(f"t{n}",),
+            interests=(f"i{n}",),
+        )
+        for n in range(20)
+    ]
+    spec = FollowGraph(kind="homophily", density=0.8)
+    edges = [edge for seed in range(20) for edge in build(spec, strangers, seed).edges]
+    front = sum(k < 10 for k, _ in edges)
+    assert front == pytest.approx(len(edges) / 2, rel=0.05)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
+from courtroom.errors import CourtroomError
 from courtroom.knowledge.embedding import Embedding
 from courtroom.settings import Settings
 
@@ -18,33 +21,31 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 BATCH = 1000
+HNSW: dict[str, Any] = {"space": "cosine", "ef_search": 200, "max_neighbors": 32}
+# Chroma reads its own graph files unchecked: a damaged one kills the process or gives wrong neighbours. In process,
+# vectors therefore stay in its SQLite log, which is checked, and the graph is made when it opens (5,000 in 2 s).
+NEVER_ON_DISK = {"sync_threshold": 1_000_000_000}
+
+
+class _Broken(Exception):
+    """Chroma failed; what it holds can be made anew."""
 
 
 class VectorIndex:
-    """Nearest neighbours by cosine. Deleting its folder loses nothing."""
+    """Nearest neighbours by cosine. Deleting its folder loses nothing; several processes may share it."""
 
     def __init__(self, settings: Settings, collection: str, embedding: Embedding) -> None:
         self._settings, self._name, self._embedding = settings, collection, embedding
+        self._hnsw = HNSW if settings.chroma_host else HNSW | NEVER_ON_DISK
+        self._made_with = {"embedding": embedding.name, "hnsw": json.dumps(self._hnsw, sort_keys=True)}
         self._lock = threading.RLock()
         self._collection: Any = None
         self._client: Any = None
-        self._synced: dict[str, str] = {}
+        self._left: dict[str, str] | None = None  # digests by id, as this process left the index
 
     async def sync(self, records: Mapping[str, str]) -> None:
         """Bring the index up to what is on record: texts by id."""
-        wanted = {i: hashlib.sha256(text.encode()).hexdigest() for i, text in records.items()}
-        if wanted == self._synced:
-            return
-        known = await asyncio.to_thread(self._safely, self._known)
-        changed = [i for i, digest in wanted.items() if known.get(i) != digest]
-        gone = [i for i in known if i not in wanted]
-        for batch in _batches(changed, BATCH):
-            vectors = await self._embedding.embed([records[i] for i in batch])
-            digests = [wanted[i] for i in batch]
-            await asyncio.to_thread(self._safely, lambda b=batch, v=vectors, d=digests: self._upsert(b, v.tolist(), d))
-        if gone:
-            await asyncio.to_thread(self._safely, lambda: self._open().delete(ids=gone))
-        self._synced = wanted
+        await self._mending(lambda: self._sync(records))
 
     async def search(
         self, text: str, k: int, records: Mapping[str, str], exclude: Sequence[str] = ()
@@ -53,38 +54,70 @@ class VectorIndex:
 
         Args:
             records: what is on record now, texts by id; the index is brought up to it first.
+
+        Raises:
+            CourtroomError: Chroma fails even on an index made anew.
         """
-        await self.sync(records)
         (vector,) = await self._embedding.embed([text])
         wanted = min(k + len(exclude), len(records))
-        if wanted == 0:
-            return []
-        query = lambda: self._open().query(query_embeddings=[vector.tolist()], n_results=wanted)  # noqa: E731
-        try:
-            found = await asyncio.to_thread(self._locked, query)
-        except Exception:  # noqa: BLE001  whatever is wrong with an index, it is made anew from the record
-            log.exception("the index %s is rebuilt", self._name)
-            await asyncio.to_thread(self._discard)
-            await self.sync(records)
-            found = await asyncio.to_thread(self._locked, query)
+
+        async def look() -> Any:
+            await self._sync(records)
+            if wanted == 0:
+                return {"ids": [[]], "distances": [[]]}
+            return await self._do(lambda: self._open().query(query_embeddings=[vector.tolist()], n_results=wanted))
+
+        found = await self._mending(look)
         pairs = zip(found["ids"][0], found["distances"][0], strict=True)
-        return [(i, round(1.0 - distance, 6)) for i, distance in pairs if i not in exclude][:k]
+        # Another process may have put in what is not among these records yet.
+        return [(i, round(1.0 - distance, 6)) for i, distance in pairs if i in records and i not in exclude][:k]
+
+    async def _sync(self, records: Mapping[str, str]) -> None:
+        known = await self._do(self._known)
+        if self._left is not None and known != self._left:
+            await self._do(self._close)  # another process wrote: Chroma's queries show that only when opened anew
+        wanted = {i: hashlib.sha256(text.encode()).hexdigest() for i, text in records.items()}
+        changed = [i for i, digest in wanted.items() if known.get(i) != digest]
+        gone = [i for i in known if i not in wanted]
+        for batch in _batches(changed, BATCH):
+            vectors = await self._embedding.embed([records[i] for i in batch])
+            await self._do(partial(self._upsert, batch, vectors.tolist(), [wanted[i] for i in batch]))
+        for batch in _batches(gone, BATCH):
+            await self._do(partial(self._delete, batch))
+        self._left = wanted
+
+    async def _mending(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Do all of it; where Chroma fails, do all of it again on an index opened anew, then on one made anew."""
+        broken: _Broken | None = None
+        for mend in (None, self._close, self._discard):
+            try:
+                if mend:
+                    await self._do(mend)
+                return await work()
+            except _Broken as error:
+                log.exception("the index %s failed", self._name)
+                broken = error
+        host, port = self._settings.chroma_host, self._settings.chroma_port
+        if host:
+            raise CourtroomError(
+                f"The Chroma server at {host}:{port} does not answer. Start it, then try again."
+            ) from broken
+        raise CourtroomError(
+            "The search index can't be written. Check that the disk has space and that the folder "
+            f"{self._settings.chroma} may be written to, then try again."
+        ) from broken
+
+    async def _do(self, work: Callable[[], T]) -> T:
+        return await asyncio.to_thread(self._guarded, work)
 
     # --- within; blocking, called in threads ----------------------------------------------------------------
 
-    def _locked(self, work: Callable[[], T]) -> T:
-        with self._lock:
-            return work()
-
-    def _safely(self, work: Callable[[], T]) -> T:
-        """Do it; if the index is broken, discard it and do it on a new one."""
+    def _guarded(self, work: Callable[[], T]) -> T:
         with self._lock:
             try:
                 return work()
-            except Exception:  # noqa: BLE001  see above
-                log.exception("the index %s is made anew", self._name)
-                self._discard()
-                return work()
+            except BaseException as error:  # noqa: BLE001  a panic in Chroma's Rust is no Exception
+                raise _Broken(str(error)) from error
 
     def _known(self) -> dict[str, str]:
         got = self._open().get(include=["metadatas"])
@@ -93,20 +126,23 @@ class VectorIndex:
     def _upsert(self, ids: list[str], vectors: list[list[float]], digests: list[str]) -> None:
         self._open().upsert(ids=ids, embeddings=vectors, metadatas=[{"digest": digest} for digest in digests])
 
+    def _delete(self, ids: list[str]) -> None:
+        self._open().delete(ids=ids)
+
     def _open(self) -> Any:
         if self._collection is None:
             self._client = self._client or self._connect()
-            self._collection = self._client.get_or_create_collection(
-                self._name,
-                embedding_function=None,
-                configuration={"hnsw": {"space": "cosine", "ef_search": 200, "max_neighbors": 32}},
-                metadata={"embedding": self._embedding.name},
-            )
-            if (self._collection.metadata or {}).get("embedding") != self._embedding.name:
+            collection = self._make()
+            if collection.metadata != self._made_with:
                 self._client.delete_collection(self._name)
-                self._collection = None
-                return self._open()
+                collection = self._make()
+            self._collection = collection
         return self._collection
+
+    def _make(self) -> Any:
+        return self._client.get_or_create_collection(
+            self._name, embedding_function=None, configuration={"hnsw": self._hnsw}, metadata=self._made_with
+        )
 
     def _connect(self) -> Any:
         import chromadb  # slow to import: only when something is looked up
@@ -118,19 +154,22 @@ class VectorIndex:
         self._settings.chroma.mkdir(parents=True, exist_ok=True)
         return chromadb.PersistentClient(str(self._settings.chroma), settings=quiet)
 
-    def _discard(self) -> None:
-        with self._lock:
-            if self._settings.chroma_host:
-                if self._client is not None and self._name in [c.name for c in self._client.list_collections()]:
-                    self._client.delete_collection(self._name)
-            else:
-                from chromadb.api.shared_system_client import SharedSystemClient
+    def _close(self) -> None:
+        from chromadb.api.shared_system_client import SharedSystemClient
 
-                SharedSystemClient.clear_system_cache()
-                shutil.rmtree(self._settings.chroma, ignore_errors=True)
-                self._client = None
-            self._collection = None
-            self._synced = {}
+        client, self._client, self._collection, self._left = self._client, None, None, None
+        if client is not None:
+            client.close()
+        SharedSystemClient.clear_system_cache()  # else what another client still has open is given out again
+
+    def _discard(self) -> None:
+        self._close()
+        if self._settings.chroma_host:
+            self._client = self._connect()
+            if self._name in [known.name for known in self._client.list_collections()]:
+                self._client.delete_collection(self._name)
+        else:
+            shutil.rmtree(self._settings.chroma, ignore_errors=True)
 
 
 def _batches(items: list[str], size: int) -> Iterator[list[str]]:

@@ -27,7 +27,7 @@ class ImportReport:
 
     taken: tuple[str, ...]
     problems: tuple[str, ...]
-    """A sentence each, with the line's number."""
+    """A sentence each, with the number of the line, or of the item in an array."""
 
 
 class PrecedentBase:
@@ -68,14 +68,16 @@ class PrecedentBase:
         except UnicodeDecodeError:
             return ImportReport((), ("The file is not UTF-8 text. Save it as UTF-8 and try again.",))
         taken, problems = [], []
-        for number, row in _rows(text):
-            if isinstance(row, str):
-                problems.append(f"Line {number}: {row}")
+        for place, row in _rows(text):
+            if isinstance(row, _Unreadable):
+                problems.append(f"{place}: {row.why}")
                 continue
             try:
                 taken.append(Precedent.model_validate(row))
             except ValidationError as error:
-                problems.append(f"Line {number}: {' '.join(explain(error))}")
+                problems.append(f"{place}: {' '.join(explain(error))}")
+        if not taken and not problems:
+            problems.append("The file holds no precedents. Choose one with a JSON object on each line.")
         self.add(taken)
         return ImportReport(tuple(precedent.id for precedent in taken), tuple(problems))
 
@@ -118,18 +120,30 @@ def from_dispute(case: Dispute) -> Precedent:
     )
 
 
-def _rows(text: str) -> list[tuple[int, Any]]:
-    """Line numbers with objects, or with what is wrong with the line."""
+@dataclass(frozen=True)
+class _Unreadable:
+    why: str
+
+
+def _rows(text: str) -> list[tuple[str, Any]]:
+    """Places in a file with the value that stands there, or with why it can't be read."""
     if text.lstrip().startswith("["):
-        try:
-            return list(enumerate(json.loads(text), start=1))
-        except json.JSONDecodeError as error:
-            return [(error.lineno, "this is not valid JSON. Mend it, or check that the file is whole.")]
-    rows: list[tuple[int, Any]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip():
-            try:
-                rows.append((number, json.loads(line)))
-            except json.JSONDecodeError:
-                rows.append((number, "this is not valid JSON. Each line needs one whole JSON object."))
-    return rows
+        items = _value(text, "Mend it, or check that the file is whole.")
+        if isinstance(items, _Unreadable):
+            return [("The file", items)]
+        return [(f"Item {number}", item) for number, item in enumerate(items, start=1)]
+    # Not splitlines: it also splits at characters that may stand within a JSON string.
+    lines = enumerate(text.split("\n"), start=1)
+    return [(f"Line {n}", _value(line, "Each line needs one whole JSON object.")) for n, line in lines if line.strip()]
+
+
+def _value(text: str, mend: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f" (line {error.lineno})" if error.lineno > 1 else ""
+        return _Unreadable(f"this is not valid JSON{where}. {mend}")
+    except RecursionError:
+        return _Unreadable("this is nested too deeply. A precedent is one flat object.")
+    except ValueError:
+        return _Unreadable("a number has too many digits. Write a shorter one.")

@@ -1,0 +1,134 @@
+"""The index under damage and beside other processes."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from courtroom.database import Database
+from courtroom.errors import CourtroomError
+from courtroom.knowledge.embedding import HashedNgrams, Vectors
+from courtroom.knowledge.index import VectorIndex
+from courtroom.knowledge.search import Knowledge
+from courtroom.settings import Settings
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+
+MANY = {f"r{n}": f"item{n} thing{n % 7} parcel{n * 31 % 1009}" for n in range(1200)}
+"""More than Chroma writes to its graph files at, by itself."""
+QUERY = "item42 thing0 parcel293"
+
+
+def knowledge(folder: Path) -> Knowledge:
+    settings = Settings(home=folder)
+    return Knowledge(Database(settings.database), settings)
+
+
+def closest_of_many(folder: str) -> None:
+    """Prints what is found in a large index, in a process that may die of it."""
+    index = VectorIndex(Settings(home=Path(folder)), "things", HashedNgrams())
+    print(asyncio.run(index.search(QUERY, 1, MANY))[0][0])
+
+
+def learn(folder: str, name: str) -> None:
+    """Adds precedents one by one, each time searching, and at the end of the input says how many it finds."""
+    base = knowledge(Path(folder)).precedents
+    pattern = base.all()[0]
+
+    async def work() -> None:
+        for n in range(25):
+            base.add([pattern.model_copy(update={"id": f"{name}-{n}", "title": f"{name} case{n} item{n * 13}"})])
+            await base.search(QUERY, 200)
+        print("done", flush=True)
+        sys.stdin.read()
+        known = {precedent.id for precedent in base.all()}
+        found = {precedent.id for precedent, _ in await base.search(QUERY, 200)}
+        print(len(known), len(known - found))
+
+    asyncio.run(work())
+
+
+def started(function: str, *arguments: object) -> subprocess.Popen[str]:
+    code = f"import sys; from tests.test_index import {function}; {function}(*sys.argv[1:])"
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+@pytest.mark.parametrize(("name", "damage"), [("header.bin", 0.5), ("data_level0.bin", 0.0), ("data_level0.bin", None)])
+async def test_a_damaged_graph_file_neither_ends_the_process_nor_changes_what_is_found(
+    tmp_path: Path, name: str, damage: float | None
+) -> None:
+    """`damage`: the share of the file that is left; None: all of it is overwritten."""
+    done = started("closest_of_many", tmp_path)
+    assert done.communicate()[0].strip() == "r42"
+    (path,) = (tmp_path / "chroma").rglob(name)
+    whole = path.read_bytes()
+    path.write_bytes(b"junk" * (len(whole) // 4) if damage is None else whole[: int(len(whole) * damage)])
+    again = started("closest_of_many", tmp_path)
+    printed, log = again.communicate()
+    assert (again.returncode, printed.strip()) == (0, "r42"), log
+
+
+async def test_an_index_that_breaks_while_it_is_brought_up_to_date_is_whole_afterwards(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+
+    class Losing(HashedNgrams):
+        """While it embeds what is new, the disk loses the index, once."""
+
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            if "a new one" in texts and not (tmp_path / "lost").exists():
+                settings.chroma.rename(tmp_path / "lost")
+            return await super().embed(texts)
+
+    records = {f"r{n}": f"item{n}" for n in range(20)}
+    index = VectorIndex(settings, "things", Losing())
+    assert len(await index.search("item3", 50, records)) == 20
+    assert len(await index.search("item3", 50, {**records, "new": "a new one"})) == 21
+    assert (tmp_path / "lost").exists()
+
+
+async def test_two_processes_that_learn_at_once_find_what_both_have_learnt(tmp_path: Path) -> None:
+    bundled = len(knowledge(tmp_path).precedents.all())
+    learners = [started("learn", tmp_path, name) for name in ("ann", "bob")]
+    for learner in learners:
+        assert learner.stdout is not None
+        assert learner.stdout.readline().strip() == "done", learner.communicate()[1]
+    for learner in learners:
+        printed, log = learner.communicate()
+        assert printed.strip() == f"{bundled + 50} 0", log
+
+
+async def test_another_embedding_of_the_same_size_never_meets_vectors_of_the_first(tmp_path: Path) -> None:
+    class Reversed(HashedNgrams):
+        name = "reversed"
+
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            return (await super().embed(texts))[:, ::-1].copy()
+
+    settings, records = Settings(home=tmp_path), {"a": "a leaking kettle", "b": "a concert ticket"}
+    first = VectorIndex(settings, "things", HashedNgrams())
+    before = await first.search("a leaking kettle", 2, records)
+    assert await VectorIndex(settings, "things", Reversed()).search("a leaking kettle", 2, records) == before
+    assert await first.search("a leaking kettle", 2, records) == before
+
+
+async def test_a_chroma_server_that_is_down_is_named_in_a_sentence(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
+        settings = Settings(home=tmp_path, chroma_host="127.0.0.1", chroma_port=taken.getsockname()[1])
+        with pytest.raises(CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"):
+            await VectorIndex(settings, "things", HashedNgrams()).search("kettle", 1, {"a": "a kettle"})
+
+
+async def test_a_folder_that_cannot_be_made_is_named_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "chroma").write_text("a file where the folder should be")
+    index = VectorIndex(Settings(home=tmp_path), "things", HashedNgrams())
+    with pytest.raises(CourtroomError, match="The search index can't be written"):
+        await index.search("kettle", 1, {"a": "a kettle"})
