@@ -133,7 +133,7 @@ class Courthouse:
         specs = [member.spec for member in self._members(record)]
         if any(spec.id != OFFLINE for spec in specs):
             await self.pool.warm()
-        await self.knowledge.warm()
+        await self.knowledge.warm(self.procedures[record.run.procedure].looks_in)
         if not self._warmed:
             self._warmed = True
             gc.collect()

@@ -33,6 +33,47 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE precedents (id TEXT PRIMARY KEY, body TEXT NOT NULL, added REAL NOT NULL);
     CREATE TABLE setups (name TEXT PRIMARY KEY, body TEXT NOT NULL, saved REAL NOT NULL);
     """,
+    """
+    CREATE TABLE knowledge (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, collection TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL,
+        added REAL NOT NULL, UNIQUE (collection, id)
+    );
+    CREATE TABLE collections (
+        name TEXT PRIMARY KEY, embedding TEXT, changes INTEGER NOT NULL DEFAULT 0, seeded INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE TABLE vectors (
+        embedding TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (embedding, digest)
+    ) WITHOUT ROWID;
+    CREATE TABLE imports (
+        digest TEXT PRIMARY KEY, collection TEXT NOT NULL, name TEXT NOT NULL, total INTEGER NOT NULL,
+        done INTEGER NOT NULL, began REAL NOT NULL
+    );
+    CREATE TABLE lessons (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, path TEXT NOT NULL, at REAL NOT NULL,
+        body TEXT NOT NULL, undone REAL, UNIQUE (run, path)
+    );
+    CREATE VIRTUAL TABLE words_precedents USING fts5(words);
+    CREATE VIRTUAL TABLE words_statutes USING fts5(words);
+    CREATE VIRTUAL TABLE words_charges USING fts5(words);
+    CREATE VIRTUAL TABLE words_cases USING fts5(words);
+    CREATE VIRTUAL TABLE words_standards USING fts5(words);
+    CREATE VIRTUAL TABLE words_directives USING fts5(words);
+    CREATE VIRTUAL TABLE words_buffer USING fts5(words);
+    CREATE VIRTUAL TABLE vocabulary_precedents USING fts5vocab(words_precedents, row);
+    CREATE VIRTUAL TABLE vocabulary_statutes USING fts5vocab(words_statutes, row);
+    CREATE VIRTUAL TABLE vocabulary_charges USING fts5vocab(words_charges, row);
+    CREATE VIRTUAL TABLE vocabulary_cases USING fts5vocab(words_cases, row);
+    CREATE VIRTUAL TABLE vocabulary_standards USING fts5vocab(words_standards, row);
+    CREATE VIRTUAL TABLE vocabulary_directives USING fts5vocab(words_directives, row);
+    CREATE VIRTUAL TABLE vocabulary_buffer USING fts5vocab(words_buffer, row);
+    INSERT INTO knowledge (collection, id, body, added) SELECT 'precedents', id, body, added FROM precedents;
+    INSERT INTO collections (name, seeded)
+        SELECT 'precedents', 1 FROM capabilities WHERE model = 'precedents' AND name = 'seeded';
+    DROP TABLE precedents;
+    UPDATE events SET body = json_object('kind', 'learned', 'path', path, 'lesson', json_object('phase', 'norms', 'ops',
+        json_array(json_object('op', 'put', 'collection', 'precedents', 'record', json_extract(body, '$.record')))))
+        WHERE kind = 'learned';
+    """,
 )
 
 

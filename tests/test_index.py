@@ -25,6 +25,19 @@ MANY = {f"r{n}": f"item{n} thing{n % 7} parcel{n * 31 % 1009}" for n in range(12
 QUERY = "item42 thing0 parcel293"
 
 
+class Fixed:
+    """Records that are given."""
+
+    def __init__(self, records: dict[str, str]) -> None:
+        self._records = records
+
+    def version(self) -> int:
+        return hash(tuple(self._records.items()))
+
+    def texts(self) -> dict[str, str]:
+        return self._records
+
+
 def knowledge(folder: Path) -> Knowledge:
     settings = Settings(home=folder)
     return Knowledge(Database(settings.database), settings)
@@ -33,7 +46,7 @@ def knowledge(folder: Path) -> Knowledge:
 def closest_of_many(folder: str) -> None:
     """Prints what is found in a large index, in a process that may die of it."""
     index = VectorIndex(Settings(home=Path(folder)), "things", HashedNgrams())
-    print(asyncio.run(index.search(QUERY, 1, MANY))[0][0])
+    print(asyncio.run(index.search(QUERY, 1, Fixed(MANY)))[0][0])
 
 
 def learn(folder: str, name: str) -> None:
@@ -89,8 +102,8 @@ async def test_an_index_that_breaks_while_it_is_brought_up_to_date_is_whole_afte
 
     records = {f"r{n}": f"item{n}" for n in range(20)}
     index = VectorIndex(settings, "things", Losing())
-    assert len(await index.search("item3", 50, records)) == 20
-    assert len(await index.search("item3", 50, {**records, "new": "a new one"})) == 21
+    assert len(await index.search("item3", 50, Fixed(records))) == 20
+    assert len(await index.search("item3", 50, Fixed({**records, "new": "a new one"}))) == 21
     assert (tmp_path / "lost").exists()
 
 
@@ -114,9 +127,9 @@ async def test_another_embedding_of_the_same_size_never_meets_vectors_of_the_fir
 
     settings, records = Settings(home=tmp_path), {"a": "a leaking kettle", "b": "a concert ticket"}
     first = VectorIndex(settings, "things", HashedNgrams())
-    before = await first.search("a leaking kettle", 2, records)
-    assert await VectorIndex(settings, "things", Reversed()).search("a leaking kettle", 2, records) == before
-    assert await first.search("a leaking kettle", 2, records) == before
+    before = await first.search("a leaking kettle", 2, Fixed(records))
+    assert await VectorIndex(settings, "things", Reversed()).search("a leaking kettle", 2, Fixed(records)) == before
+    assert await first.search("a leaking kettle", 2, Fixed(records)) == before
 
 
 async def test_a_chroma_server_that_is_down_is_named_in_a_sentence(tmp_path: Path) -> None:
@@ -124,11 +137,11 @@ async def test_a_chroma_server_that_is_down_is_named_in_a_sentence(tmp_path: Pat
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
         settings = Settings(home=tmp_path, chroma_host="127.0.0.1", chroma_port=taken.getsockname()[1])
         with pytest.raises(CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"):
-            await VectorIndex(settings, "things", HashedNgrams()).search("kettle", 1, {"a": "a kettle"})
+            await VectorIndex(settings, "things", HashedNgrams()).search("kettle", 1, Fixed({"a": "a kettle"}))
 
 
 async def test_a_folder_that_cannot_be_made_is_named_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "chroma").write_text("a file where the folder should be")
     index = VectorIndex(Settings(home=tmp_path), "things", HashedNgrams())
     with pytest.raises(CourtroomError, match="The search index can't be written"):
-        await index.search("kettle", 1, {"a": "a kettle"})
+        await index.search("kettle", 1, Fixed({"a": "a kettle"}))

@@ -20,6 +20,7 @@ from courtroom.knowledge.search import Knowledge, Rank, Search
 from courtroom.models.keys import KEYS
 from courtroom.settings import Settings
 from tests.openai_server import OpenAIServer
+from tests.test_index import Fixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -80,18 +81,20 @@ async def test_another_embedding_makes_the_index_anew(tmp_path: Path) -> None:
         async def embed(self, texts):  # type: ignore[no-untyped-def]
             return (await super().embed(texts))[:, :64]
 
-    settings, records = Settings(home=tmp_path), {"a": "a leaking kettle", "b": "a concert ticket"}
+    settings, records = Settings(home=tmp_path), Fixed({"a": "a leaking kettle", "b": "a concert ticket"})
     assert (await VectorIndex(settings, "things", HashedNgrams()).search("kettle", 1, records))[0][0] == "a"
     assert (await VectorIndex(settings, "things", Reversed()).search("kettle", 2, records))[0][0] in ("a", "b")
 
 
 async def test_the_index_follows_what_is_on_record(tmp_path: Path) -> None:
     index = VectorIndex(Settings(home=tmp_path), "things", HashedNgrams())
-    assert await index.search("kettle", 3, {"a": "a kettle"}) != []
-    assert [i for i, _ in await index.search("ticket", 1, {"a": "a kettle", "b": "a ticket"})] == ["b"]
-    assert [i for i, _ in await index.search("ticket", 1, {"a": "a kettle"})] == ["a"]
-    assert [i for i, _ in await index.search("ticket", 1, {"a": "a ticket", "b": "a kettle"}, exclude=("a",))] == ["b"]
-    assert await index.search("ticket", 1, {}) == []
+    assert await index.search("kettle", 3, Fixed({"a": "a kettle"})) != []
+    assert [i for i, _ in await index.search("ticket", 1, Fixed({"a": "a kettle", "b": "a ticket"}))] == ["b"]
+    assert [i for i, _ in await index.search("ticket", 1, Fixed({"a": "a kettle"}))] == ["a"]
+    assert [
+        i for i, _ in await index.search("ticket", 1, Fixed({"a": "a ticket", "b": "a kettle"}), exclude=("a",))
+    ] == ["b"]
+    assert await index.search("ticket", 1, Fixed({})) == []
 
 
 async def test_killed_in_mid_import_the_base_is_whole_afterwards(tmp_path: Path) -> None:

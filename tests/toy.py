@@ -25,7 +25,8 @@ from courtroom.engine.record import Record
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Member, Setup
 from courtroom.engine.store import RunStore
-from courtroom.knowledge.search import Hit, Rank, Search
+from courtroom.knowledge.lessons import Lesson
+from courtroom.knowledge.search import Hit, Query, Search
 from courtroom.models.request import Reply, Request, Usage, Watch
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Task
@@ -139,11 +140,11 @@ class Shelf:
     hits: tuple[Hit, ...] = (Hit(id="one", similarity=1.0, record={}),)
     asked: int = 0
 
-    async def answer(self, query: Search | Rank) -> tuple[Hit, ...]:
+    async def answer(self, query: Query) -> tuple[Hit, ...]:
         self.asked += 1
         return self.hits
 
-    def learn(self, record: dict[str, object]) -> None:
+    def learn(self, run: str, path: str, lesson: Lesson) -> None:
         raise AssertionError("nothing is learned here")
 
 

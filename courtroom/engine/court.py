@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -21,7 +21,8 @@ from courtroom.engine.live import Live, OpenCall
 from courtroom.engine.ports import Asks, Knows, Ledger, Sees
 from courtroom.engine.setup import Member, Setup
 from courtroom.engine.spent import Spent
-from courtroom.knowledge.search import Hit, Rank, Search
+from courtroom.knowledge.lessons import Lesson
+from courtroom.knowledge.search import Hit, Query
 from courtroom.models.prompts import Prompts
 from courtroom.models.request import digest_text
 from courtroom.models.task import Task
@@ -37,6 +38,9 @@ class Court(Generic[C, S]):
     """A court in session: the case, who sits in it, and the ways to ask, look up, draw and vote."""
 
     case: C
+    """Without anything that a member must not know."""
+    unsealed: C
+    """With what is known of the real outcome: for what comes after the verdict alone."""
     setup: S
     seed: int
     members: tuple[Member, ...]
@@ -133,7 +137,7 @@ class Court(Generic[C, S]):
                 raise result
         return [None if isinstance(result, BaseException) else result for result in results]
 
-    async def retrieve(self, name: str, query: Search | Rank) -> tuple[Hit, ...]:
+    async def retrieve(self, name: str, query: Query) -> tuple[Hit, ...]:
         """Look something up in the knowledge base; recorded like an answer.
 
         A fork sees what its parent saw, even if the collection has grown since.
@@ -144,12 +148,16 @@ class Court(Generic[C, S]):
         self._record(Retrieved(path=self._path(name), key=key, query=query, hits=hits))
         return hits
 
-    def learn(self, name: str, record: dict[str, Any]) -> None:
-        """Give the knowledge base something. Done once: driving the run again does not undo what was done to it since."""
+    def learn(self, name: str, lesson: Lesson) -> None:
+        """Teach the knowledge base. Done once: driving the run again does not undo what was done to it since.
+
+        A fork asks "what if", so it leaves the knowledge base as it is; what it would have taught is recorded.
+        """
         path = self._path(name)
         if not self.ledger.learned(path):
-            self.knowledge.learn(record)
-            self._record(Learned(path=path, record=record))
+            if self.ledger.teaches:
+                self.knowledge.learn(self.ledger.run, path, lesson)
+            self._record(Learned(path=path, lesson=lesson, held_back=not self.ledger.teaches))
 
     def vote(self, member: Member, choice: str | None, reasons: Iterable[str] = ()) -> None:
         """Record a member's vote in the current stage's ballot; None is an abstention."""

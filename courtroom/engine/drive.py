@@ -32,8 +32,8 @@ class DiskLedger:
     again writes anew.
     """
 
-    def __init__(self, store: RunStore, run: str, events: Iterable[Event]) -> None:
-        self.store, self.run = store, run
+    def __init__(self, store: RunStore, run: str, events: Iterable[Event], *, teaches: bool = True) -> None:
+        self.store, self.run, self.teaches = store, run, teaches
         self._known: dict[tuple[str, str], Event] = {(event.kind, event.path): event for event in events}
         self._new: list[Event] = []
 
@@ -99,7 +99,7 @@ class Drive:
         calls = [event for event in events if isinstance(event, Called)]
         stages = [event for event in events if isinstance(event, StageBegan)]
 
-        ledger = DiskLedger(store, run, events)
+        ledger = DiskLedger(store, run, events, teaches=row.parent is None)
 
         def paused(why: str, control: Control) -> None:
             ledger.flush()
@@ -108,6 +108,7 @@ class Drive:
 
         court = Court(
             case=case.blind(),
+            unsealed=case,
             setup=setup,
             seed=row.seed,
             members=members,

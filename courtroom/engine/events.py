@@ -11,7 +11,8 @@ from pydantic import Field, TypeAdapter
 
 from courtroom.case import Strict
 from courtroom.engine.setup import Member
-from courtroom.knowledge.search import Hit, Rank, Search
+from courtroom.knowledge.lessons import Lesson
+from courtroom.knowledge.search import Hit, Query
 
 Source = Literal["asked", "recorded", "person"]
 
@@ -72,16 +73,18 @@ class Retrieved(Strict):
     kind: Literal["retrieval"] = "retrieval"
     path: str
     key: str
-    query: Search | Rank = Field(discriminator="kind")
+    query: Query
     hits: tuple[Hit, ...]
 
 
 class Learned(Strict):
-    """The knowledge base was given something; it happens once, however often the run is driven."""
+    """The knowledge base was taught something; it happens once, however often the run is driven."""
 
     kind: Literal["learned"] = "learned"
     path: str
-    record: dict[str, Any]
+    lesson: Lesson
+    held_back: bool = False
+    """A fork leaves the knowledge base as it is: this is what it would have taught."""
 
 
 class Voted(Strict):

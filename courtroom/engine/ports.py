@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from courtroom.engine.events import Called, Event, Retrieved
-from courtroom.knowledge.search import Hit, Rank, Search
+from courtroom.knowledge.lessons import Lesson
+from courtroom.knowledge.search import Hit, Query
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.spec import ModelSpec
 
@@ -23,6 +24,16 @@ class Asks(Protocol):
 
 class Ledger(Protocol):
     """Where a court writes down what happens; a rehearsal's is a list."""
+
+    @property
+    def run(self) -> str:
+        """The run's id; empty in a rehearsal."""
+        ...
+
+    @property
+    def teaches(self) -> bool:
+        """Whether what is learned goes into the knowledge base."""
+        ...
 
     def add(self, event: Event) -> bool:
         """Record an event; False when it is on record already."""
@@ -44,12 +55,12 @@ class Ledger(Protocol):
 class Knows(Protocol):
     """The knowledge base as a court sees it."""
 
-    async def answer(self, query: Search | Rank) -> tuple[Hit, ...]:
+    async def answer(self, query: Query) -> tuple[Hit, ...]:
         """Look something up."""
         ...
 
-    def learn(self, record: dict[str, Any]) -> None:
-        """Take something in; taking it in twice is the same as once."""
+    def learn(self, run: str, path: str, lesson: Lesson) -> None:
+        """Take a lesson in; under one path of a run it is taken in once."""
         ...
 
 

@@ -13,6 +13,7 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member, Setup
+from courtroom.knowledge.collection import Name
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,8 @@ class Procedure:
     """The procedure itself."""
     at_most: Callable[[Any, Any], int]
     """An upper bound on the calls for a case and a setup, retries and re-asks apart."""
+    looks_in: tuple[Name, ...] = ()
+    """The collections in which it looks things up."""
     views: tuple[View, ...] = ()
     presets: tuple[Preset, ...] = ()
 

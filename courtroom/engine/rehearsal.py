@@ -59,6 +59,8 @@ class MemoryLedger:
     """Events in a list."""
 
     events: list[Event] = field(default_factory=list)
+    run: str = ""
+    teaches: bool = False
 
     def add(self, event: Event) -> bool:
         """Keep an event."""
@@ -120,6 +122,7 @@ async def rehearse(
     counting = Counting(on_record)
     court = Court(
         case=case.blind(),
+        unsealed=case,
         setup=setup,
         seed=seed,
         members=members,

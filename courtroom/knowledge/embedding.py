@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any, Protocol
@@ -25,6 +28,8 @@ DIMENSIONS = 1024
 DEFAULT = "hashed-ngrams"
 AT_ONCE = 100  # texts in one call: providers limit them
 KEPT = 20_000  # vectors kept in memory
+_CHINESE = re.compile(r"[\u3400-\u9fff]+")
+_NO_LETTER = re.compile(r"[^a-z]+")
 
 
 class Embedding(Protocol):
@@ -41,12 +46,13 @@ class Embedding(Protocol):
 
 
 class HashedNgrams:
-    """Hashed words, in English and Chinese; texts without Chinese also by their runs of 3 and 4 letters.
+    """Hashed words, Chinese ones weighted by how rare they are, with pairs of characters and runs of letters.
 
-    It is lexical: it finds texts that use the same or similarly spelt words, and knows no synonyms.
+    It is lexical: it finds texts that use the same or similarly spelt words, and knows no synonyms. The weights are
+    the inverse document frequencies that come with jieba.
     """
 
-    name = f"{DEFAULT}-1"
+    name = f"{DEFAULT}-2"
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1, shape (texts, 1024); a text without a word is the zero vector."""
@@ -104,26 +110,53 @@ def embedding_of(name: str) -> Embedding:
 
 
 @cache
-def _hashers() -> tuple[Any, Any]:
+def _hashers() -> tuple[Any, Any, Any]:
     from sklearn.feature_extraction.text import HashingVectorizer
 
-    whole = HashingVectorizer(analyzer=words, n_features=DIMENSIONS, alternate_sign=True, norm=None, dtype=np.float32)
-    spelt = HashingVectorizer(
-        analyzer="char_wb", ngram_range=(3, 4), n_features=DIMENSIONS, alternate_sign=True, norm=None, dtype=np.float32
-    )
-    return whole, spelt
+    shape: dict[str, Any] = {"n_features": DIMENSIONS, "alternate_sign": True, "norm": None, "dtype": np.float32}
+    one_word = HashingVectorizer(analyzer=lambda word: [word], **shape)
+    pairs = HashingVectorizer(analyzer=_pairs, **shape)
+    spelt = HashingVectorizer(analyzer="char_wb", ngram_range=(3, 4), **shape)
+    return one_word, pairs, spelt
+
+
+@cache
+def _rarities() -> tuple[dict[str, float], float]:
+    from importlib.resources import files
+
+    table = files("jieba").joinpath("analyse", "idf.txt").read_text(encoding="utf-8")
+    rarity = {word: float(weight) for word, weight in (line.split(" ") for line in table.splitlines())}
+    return rarity, float(np.median(list(rarity.values())))
+
+
+def _pairs(text: str) -> list[str]:
+    return [run[i : i + 2] for run in _CHINESE.findall(text) for i in range(len(run) - 1)]
+
+
+@lru_cache(maxsize=65536)
+def _place(word: str) -> tuple[int, float]:
+    """Where a word's weight is added, and with which sign."""
+    hashed = _hashers()[0].transform([word])
+    return int(hashed.indices[0]), float(hashed.data[0])
 
 
 @lru_cache(maxsize=4096)
 def _hashed(text: str) -> Vectors:
-    whole, spelt = _hashers()
-    by_word = _unit(whole.transform([text]).toarray()[0])
-    # Chinese words carry nearly all; spelling helps European inflections.
-    by_spelling = 0 if is_chinese(text) else 0.5 * _unit(spelt.transform([text.lower()]).toarray()[0])
-    return _unit(by_word + by_spelling)
+    _, pairs, spelt = _hashers()
+    rarity, median = _rarities() if is_chinese(text) else ({}, 1.0)
+    by_word = np.zeros(DIMENSIONS, np.float32)
+    for word, count in Counter(words(text)).items():
+        place, sign = _place(word)
+        by_word[place] += sign * math.log1p(count) * rarity.get(word, median)
+    # Pairs of characters help where words are segmented otherwise; spelling helps European inflections.
+    by_part = pairs.transform([text]) + spelt.transform([_NO_LETTER.sub(" ", text.lower())])
+    return _unit(_unit(by_word) + 0.5 * _unit(_damped(by_part.toarray()[0])))
+
+
+def _damped(vector: Any) -> Vectors:
+    return np.asarray(np.sign(vector) * np.log1p(np.abs(vector)), np.float32)
 
 
 def _unit(vector: Any) -> Vectors:
-    damped = np.sign(vector) * np.log1p(np.abs(vector))
-    length = float(np.linalg.norm(damped))
-    return np.asarray(damped / length if length else damped, np.float32)
+    length = float(np.linalg.norm(vector))
+    return np.asarray(vector / length if length else vector, np.float32)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.embedding import Embedding
@@ -31,38 +31,46 @@ class _Broken(Exception):
     """Chroma failed; what it holds can be made anew."""
 
 
+class Records(Protocol):
+    """What an index is over."""
+
+    def version(self) -> int:
+        """Differs as soon as a record has changed; cheap."""
+        ...
+
+    def texts(self) -> Mapping[str, str]:
+        """All records' texts by id."""
+        ...
+
+
 class VectorIndex:
     """Nearest neighbours by cosine. Deleting its folder loses nothing; several processes may share it."""
 
     def __init__(self, settings: Settings, collection: str, embedding: Embedding) -> None:
         self._settings, self._name, self._embedding = settings, collection, embedding
+        self._folder = settings.chroma / collection  # its own: mending one collection leaves the others alone
         self._hnsw = HNSW if settings.chroma_host else HNSW | NEVER_ON_DISK
         self._made_with = {"embedding": embedding.name, "hnsw": json.dumps(self._hnsw, sort_keys=True)}
         self._lock = threading.RLock()
         self._collection: Any = None
         self._client: Any = None
         self._left: dict[str, str] | None = None  # digests by id, as this process left the index
+        self._version = -1  # of the records, when it did
 
-    async def sync(self, records: Mapping[str, str]) -> None:
-        """Bring the index up to what is on record: texts by id."""
-        await self._mending(lambda: self._sync(records))
-
-    async def search(
-        self, text: str, k: int, records: Mapping[str, str], exclude: Sequence[str] = ()
-    ) -> list[tuple[str, float]]:
+    async def search(self, text: str, k: int, records: Records, exclude: Sequence[str] = ()) -> list[tuple[str, float]]:
         """The k records closest to a text with their cosine similarity, closest first.
 
         Args:
-            records: what is on record now, texts by id; the index is brought up to it first.
+            records: what is on record; the index is brought up to it first.
 
         Raises:
             CourtroomError: Chroma fails even on an index made anew.
         """
         (vector,) = await self._embedding.embed([text])
-        wanted = min(k + len(exclude), len(records))
 
         async def look() -> Any:
             await self._sync(records)
+            wanted = min(k + len(exclude), len(self._left or ()))
             if wanted == 0:
                 return {"ids": [[]], "distances": [[]]}
             return await self._do(lambda: self._open().query(query_embeddings=[vector.tolist()], n_results=wanted))
@@ -70,9 +78,18 @@ class VectorIndex:
         found = await self._mending(look)
         pairs = zip(found["ids"][0], found["distances"][0], strict=True)
         # Another process may have put in what is not among these records yet.
-        return [(i, round(1.0 - distance, 6)) for i, distance in pairs if i in records and i not in exclude][:k]
+        here = self._left or {}
+        return [(i, round(1.0 - distance, 6)) for i, distance in pairs if i in here and i not in exclude][:k]
 
-    async def _sync(self, records: Mapping[str, str]) -> None:
+    async def _sync(self, records: Records) -> None:
+        version = await asyncio.to_thread(records.version)
+        if self._left is not None and version == self._version:
+            return
+        texts = await asyncio.to_thread(records.texts)
+        await self._bring_up_to(texts)
+        self._version = version
+
+    async def _bring_up_to(self, records: Mapping[str, str]) -> None:
         known = await self._do(self._known)
         if self._left is not None and known != self._left:
             await self._do(self._close)  # another process wrote: Chroma's queries show that only when opened anew
@@ -104,7 +121,7 @@ class VectorIndex:
             ) from broken
         raise CourtroomError(
             "The search index can't be written. Check that the disk has space and that the folder "
-            f"{self._settings.chroma} may be written to, then try again."
+            f"{self._folder} may be written to, then try again."
         ) from broken
 
     async def _do(self, work: Callable[[], T]) -> T:
@@ -151,8 +168,8 @@ class VectorIndex:
         quiet = ChromaSettings(anonymized_telemetry=False)
         if self._settings.chroma_host:
             return chromadb.HttpClient(self._settings.chroma_host, self._settings.chroma_port, settings=quiet)
-        self._settings.chroma.mkdir(parents=True, exist_ok=True)
-        return chromadb.PersistentClient(str(self._settings.chroma), settings=quiet)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return chromadb.PersistentClient(str(self._folder), settings=quiet)
 
     def _close(self) -> None:
         from chromadb.api.shared_system_client import SharedSystemClient
@@ -169,7 +186,7 @@ class VectorIndex:
             if self._name in [known.name for known in self._client.list_collections()]:
                 self._client.delete_collection(self._name)
         else:
-            shutil.rmtree(self._settings.chroma, ignore_errors=True)
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _batches(items: list[str], size: int) -> Iterator[list[str]]:

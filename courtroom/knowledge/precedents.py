@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +12,8 @@ from pydantic import ValidationError
 from courtroom.case_files import explain
 from courtroom.database import Database
 from courtroom.dispute import Dispute
+from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embedding import Embedding
-from courtroom.knowledge.index import VectorIndex
 from courtroom.precedent import Precedent
 from courtroom.settings import DATA, Settings
 
@@ -31,35 +30,27 @@ class ImportReport:
 
 
 class PrecedentBase:
-    """Precedents in SQLite, searched through an index."""
+    """Precedents of disputes: a collection, and how files of them are taken in."""
 
     def __init__(self, database: Database, settings: Settings, embedding: Embedding) -> None:
-        self._database = database
-        self._index = VectorIndex(settings, "precedents", embedding)
-        self._seed_once()
+        self.collection = Collection(database, settings, embedding, "precedents", Precedent, _searched)
+        self.collection.seed(_bundled)
 
     def all(self) -> list[Precedent]:
         """All precedents, in the order in which they came."""
-        rows = self._database.connection.execute("SELECT body FROM precedents ORDER BY added, id")
-        return [Precedent.model_validate_json(row["body"]) for row in rows]
+        return self.collection.all()
 
     def get(self, precedent: str) -> Precedent | None:
         """One precedent."""
-        row = self._database.connection.execute("SELECT body FROM precedents WHERE id = ?", (precedent,)).fetchone()
-        return Precedent.model_validate_json(row["body"]) if row else None
+        return self.collection.get(precedent)
 
     def add(self, precedents: Iterable[Precedent]) -> None:
         """Add, or put in place of what has the same id."""
-        with self._database.transaction() as db:
-            for precedent in precedents:
-                db.execute(
-                    "INSERT INTO precedents VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body",
-                    (precedent.id, precedent.model_dump_json(), time.time()),
-                )
+        self.collection.add(precedents)
 
     def delete(self, precedent: str) -> None:
         """Forget one. `add` brings it back."""
-        self._database.connection.execute("DELETE FROM precedents WHERE id = ?", (precedent,))
+        self.collection.remove([precedent])
 
     def import_file(self, data: bytes) -> ImportReport:
         """Take in a JSON array or JSONL; lines that don't fit are reported, the others taken."""
@@ -83,23 +74,20 @@ class PrecedentBase:
 
     async def search(self, text: str, k: int, exclude: Sequence[str] = ()) -> list[tuple[Precedent, float]]:
         """The k precedents most similar to a dispute's text, with their similarity."""
-        known = {precedent.id: precedent for precedent in self.all()}
-        texts = {i: f"{p.category}\n{p.title}\n{p.dispute}" for i, p in known.items()}
-        return [(known[i], similarity) for i, similarity in await self._index.search(text, k, texts, exclude)]
+        found = await self.collection.search(text, k, "dense", exclude)
+        return [(one.record, one.scores.similarity or 0.0) for one in found]
 
     async def warm(self) -> None:
         """Open the index and bring it up to date."""
-        await self.search("", 1)
+        await self.collection.warm()
 
-    def _seed_once(self) -> None:
-        """Bundled precedents are put in once: one that is deleted stays deleted."""
-        with self._database.transaction() as db:
-            if db.execute("SELECT 1 FROM capabilities WHERE model = 'precedents' AND name = 'seeded'").fetchone():
-                return
-            for line in BUNDLED.read_text(encoding="utf-8").splitlines():
-                bundled = Precedent.model_validate_json(line)
-                db.execute("INSERT OR IGNORE INTO precedents VALUES (?, ?, 0)", (bundled.id, bundled.model_dump_json()))
-            db.execute("INSERT INTO capabilities VALUES ('precedents', 'seeded', 1)")
+
+def _searched(precedent: Precedent) -> str:
+    return f"{precedent.category}\n{precedent.title}\n{precedent.dispute}"
+
+
+def _bundled() -> list[Precedent]:
+    return [Precedent.model_validate_json(line) for line in BUNDLED.read_text(encoding="utf-8").splitlines()]
 
 
 def from_dispute(case: Dispute) -> Precedent:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from functools import cached_property
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from courtroom.case import Strict
+from courtroom.charge import Charge
+from courtroom.criminal import CriminalCase
 from courtroom.database import Database
+from courtroom.knowledge import legal
+from courtroom.knowledge.collection import Collection, Mode, Name, Scores
 from courtroom.knowledge.embedding import embedding_of
+from courtroom.knowledge.jurisprudence import Directive, Standard
+from courtroom.knowledge.lessons import Lesson, Lessons
+from courtroom.knowledge.memory import Due, Memory, Parts, Recall
 from courtroom.knowledge.precedents import PrecedentBase
-from courtroom.precedent import Precedent
+from courtroom.knowledge.vectors import Remembered
 from courtroom.settings import Settings
+from courtroom.statute import Statute
 
 
 class Search(Strict):
     """What in a collection is most similar to a text?"""
 
     kind: Literal["search"] = "search"
-    collection: Literal["precedents"]
+    collection: Name
     text: str
     k: int = Field(ge=1)
     exclude: tuple[str, ...] = ()
+    mode: Mode = "dense"
 
 
 class Rank(Strict):
@@ -33,26 +43,121 @@ class Rank(Strict):
     k: int = Field(ge=1)
 
 
+Query = Annotated[Search | Rank | Recall | Due, Field(discriminator="kind")]
+
+
 class Hit(Strict):
-    """Something found. `similarity` is a cosine, at most 1."""
+    """Something found. `similarity` is a cosine, at most 1; 0 where only its words were found."""
 
     id: str
     similarity: float
     record: dict[str, Any] = Field(default_factory=dict)
+    scores: Scores | None = None
+    parts: Parts | None = None
 
 
 class Knowledge:
     """All collections behind one door."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
-        self.embedding = embedding_of(settings.embedding)
-        self.precedents = PrecedentBase(database, settings, self.embedding)
+        self.embedding = Remembered(embedding_of(settings.embedding), database)
+        self._database, self._settings = database, settings
 
-    async def answer(self, query: Search | Rank) -> tuple[Hit, ...]:
+    @cached_property
+    def precedents(self) -> PrecedentBase:
+        """Earlier disputes with their norms."""
+        return PrecedentBase(self._database, self._settings, self.embedding)
+
+    @cached_property
+    def statutes(self) -> Collection[Statute]:
+        """Articles of the criminal law."""
+        base = Collection(*self._shared, "statutes", Statute, legal.statute_text)
+        base.seed(legal.bundled_statutes)
+        return base
+
+    @cached_property
+    def charges(self) -> Collection[Charge]:
+        """The list of charges."""
+        base = Collection(*self._shared, "charges", Charge, legal.charge_text)
+        base.seed(legal.bundled_charges)
+        return base
+
+    @cached_property
+    def cases(self) -> Collection[CriminalCase]:
+        """Referred criminal precedents."""
+        base = Collection(*self._shared, "cases", CriminalCase, legal.case_text)
+        base.seed(legal.bundled_cases)
+        return base
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Standards and micro-directives."""
+        return Memory(
+            Collection(*self._shared, "standards", Standard, lambda standard: standard.text),
+            Collection(*self._shared, "directives", Directive, lambda directive: directive.text),
+            Collection(*self._shared, "buffer", Standard, lambda standard: standard.text),
+        )
+
+    @property
+    def collections(self) -> dict[Name, Collection[Any]]:
+        """All collections by name."""
+        return {
+            "precedents": self.precedents.collection,
+            "statutes": self.statutes,
+            "charges": self.charges,
+            "cases": self.cases,
+            "standards": self.memory.standards,
+            "directives": self.memory.directives,
+            "buffer": self.memory.buffer,
+        }
+
+    @cached_property
+    def lessons(self) -> Lessons:
+        """What was taught, step by step."""
+        return Lessons(self._database, self.collections)
+
+    async def answer(self, query: Query) -> tuple[Hit, ...]:
         """Look something up; best first."""
-        if isinstance(query, Search):
-            found = await self.precedents.search(query.text, query.k, query.exclude)
-            return tuple(Hit(id=p.id, similarity=s, record=p.model_dump(mode="json")) for p, s in found)
+        match query:
+            case Search():
+                collection = self.collections[query.collection]
+                found = await collection.search(query.text, query.k, query.mode, query.exclude)
+                return tuple(
+                    Hit(
+                        id=one.record.id,
+                        similarity=one.scores.similarity or 0.0,
+                        record=one.record.model_dump(mode="json"),
+                        scores=one.scores,
+                    )
+                    for one in found
+                )
+            case Rank():
+                return await self._rank(query)
+            case Recall():
+                return tuple(
+                    Hit(id=unit.id, similarity=parts.semsim, record=unit.model_dump(mode="json"), parts=parts)
+                    for unit, parts in await self.memory.recall(query)
+                )
+            case Due():
+                return tuple(
+                    Hit(id=unit.id, similarity=0.0, record=unit.model_dump(mode="json"))
+                    for unit in await self.memory.due(query)
+                )
+
+    def learn(self, run: str, path: str, lesson: Lesson) -> None:
+        """Take a lesson in; under one path of a run it is taken in once."""
+        self.lessons.teach(run, path, lesson)
+
+    async def warm(self, collections: tuple[Name, ...]) -> None:
+        """Load what look-ups in these collections need."""
+        for name in collections:
+            await self.collections[name].warm()
+
+    @property
+    def _shared(self) -> tuple[Database, Settings, Remembered]:
+        return self._database, self._settings, self.embedding
+
+    async def _rank(self, query: Rank) -> tuple[Hit, ...]:
         vectors = await self.embedding.embed([query.text, *query.candidates])
         similarities = vectors[1:] @ vectors[0]
         best = sorted(range(len(query.candidates)), key=lambda i: (-similarities[i], i))[: query.k]
@@ -60,11 +165,3 @@ class Knowledge:
             Hit(id=str(i), similarity=round(float(similarities[i]), 6), record={"text": query.candidates[i]})
             for i in best
         )
-
-    def learn(self, record: dict[str, Any]) -> None:
-        """Add a precedent, or put it in place of the one with its id."""
-        self.precedents.add([Precedent.model_validate(record)])
-
-    async def warm(self) -> None:
-        """Load what a look-up needs."""
-        await self.precedents.warm()

@@ -52,6 +52,7 @@ CYBERJURORS = Procedure(
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,
+    looks_in=("precedents",),
     at_most=at_most,
     views=VIEWS,
     presets=(

@@ -12,6 +12,7 @@ from courtroom.engine.events import Learned, Verdict
 from courtroom.engine.procedure import Preset, Procedure, Role, StageKind, View
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member, Setup
+from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
 from courtroom.precedent import Precedent, PrecedentBatch
 from courtroom.procedures.distillation import offline as _offline  # registers the offline model's method
@@ -40,9 +41,9 @@ async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:
             near = await court.retrieve("earlier", query)
         (reflection,) = await court.all([court.ask(analyst, _question(precedent, near))])
         if reflection is not None:
-            court.learn(
-                "norms", precedent.model_copy(update={"norms": reflection.reflection_result}).model_dump(mode="json")
-            )
+            better = precedent.model_copy(update={"norms": reflection.reflection_result})
+            put = Put(collection="precedents", record=better.model_dump(mode="json"))
+            court.learn("norms", Lesson(phase="norms", why=f"Distilled from {precedent.title}.", ops=(put,)))
             learned += 1
     return Verdict(outcome=f"{learned} of {len(court.case.precedents)} precedents have norms", counts={})
 
@@ -60,13 +61,10 @@ def _question(precedent: Precedent, near: tuple[Hit, ...]) -> Reflect:
 
 
 def _learned(record: Record) -> dict[str, list[Block]]:
+    learned = [op.record for event in record.of(Learned) for op in event.lesson.ops if isinstance(op, Put)]
     cards = tuple(
-        Card(
-            str(event.record["title"]),
-            items=tuple(event.record["norms"]),
-            facts=(("Category", str(event.record["category"])),),
-        )
-        for event in record.of(Learned)
+        Card(str(one["title"]), items=tuple(one["norms"]), facts=(("Category", str(one["category"])),))
+        for one in learned
     )
     return {"": [Cards(cards, empty="Norms appear here as they are distilled.")]}
 
@@ -86,6 +84,7 @@ DISTILLATION = Procedure(
         Member(id="analyst", role="analyst", name="Analyst", spec=setup.spec("analyst", "analyst")),
     ),
     deliberate=distil,
+    looks_in=("precedents",),
     at_most=lambda case, setup: len(case.precedents),
     views=(View("norms", "Norms", ":material/auto_stories:", "What was learned.", _learned),),
     presets=(Preset("Paper", "Three earlier precedents in view."),),

@@ -1,0 +1,276 @@
+"""A collection: records in SQLite, found again by meaning (Chroma), by words (BM25), or by both."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, Protocol, Self, TypeVar
+
+from courtroom.case import Strict
+from courtroom.database import Database
+from courtroom.errors import CourtroomError
+from courtroom.knowledge import word_index
+from courtroom.knowledge.embedding import DEFAULT, Embedding, Vectors
+from courtroom.knowledge.fusion import fuse
+from courtroom.knowledge.index import VectorIndex
+from courtroom.settings import Settings
+
+Name = Literal["precedents", "statutes", "charges", "cases", "standards", "directives", "buffer"]
+Mode = Literal["dense", "bm25", "hybrid"]
+DEPTH = 100
+"""How far down each ranking is read before both are fused."""
+
+
+class Kept(Protocol):
+    """What a record must offer; pydantic models with an `id` do."""
+
+    @property
+    def id(self) -> str:
+        """Unique in its collection."""
+        ...
+
+    def model_dump_json(self) -> str:
+        """As JSON."""
+        ...
+
+    @classmethod
+    def model_validate_json(cls, json_data: str, /) -> Self:
+        """Back from JSON."""
+        ...
+
+
+R = TypeVar("R", bound=Kept)
+
+
+class EmbeddingMismatch(CourtroomError):
+    """The collection was indexed with another embedding than the one that is set."""
+
+
+class Scores(Strict):
+    """Where a record stood in each ranking; None where it was not among the first 100."""
+
+    similarity: float | None = None
+    """Cosine, at most 1."""
+    dense_rank: int | None = None
+    bm25: float | None = None
+    bm25_rank: int | None = None
+    fused: float | None = None
+    """Reciprocal rank fusion of both."""
+
+
+@dataclass(frozen=True)
+class Found(Generic[R]):
+    """A record with how it was found."""
+
+    record: R
+    scores: Scores
+
+
+class Collection(Generic[R]):
+    """Records of one kind.
+
+    Args:
+        kind: the records' class; it has an `id`.
+        text_of: what of a record is searched.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        embedding: Embedding,
+        name: Name,
+        kind: type[R],
+        text_of: Callable[[R], str],
+    ) -> None:
+        self.name: Name = name
+        self._database, self._kind, self._text_of, self._embedding = database, kind, text_of, embedding
+        self._index = VectorIndex(settings, name, embedding)
+        database.connection.execute("INSERT OR IGNORE INTO collections (name) VALUES (?)", (name,))
+        self._index_words_of_old_records()
+
+    # --- records --------------------------------------------------------------------------------------------
+
+    def all(self) -> list[R]:
+        """All records, in the order in which they came."""
+        rows = self._database.connection.execute(
+            "SELECT body FROM knowledge WHERE collection = ? ORDER BY added, seq", (self.name,)
+        )
+        return [self._kind.model_validate_json(row["body"]) for row in rows]
+
+    def page(self, start: int, count: int) -> list[R]:
+        """Some records, in the order in which they came."""
+        rows = self._database.connection.execute(
+            "SELECT body FROM knowledge WHERE collection = ? ORDER BY added, seq LIMIT ? OFFSET ?",
+            (self.name, count, start),
+        )
+        return [self._kind.model_validate_json(row["body"]) for row in rows]
+
+    def __len__(self) -> int:
+        row = self._database.connection.execute("SELECT count(*) FROM knowledge WHERE collection = ?", (self.name,))
+        return int(row.fetchone()[0])
+
+    def get(self, name: str) -> R | None:
+        """One record."""
+        row = self._database.connection.execute(
+            "SELECT body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name)
+        ).fetchone()
+        return self._kind.model_validate_json(row["body"]) if row else None
+
+    def parse(self, body: str) -> R:
+        """A record from JSON."""
+        return self._kind.model_validate_json(body)
+
+    def add(self, records: Iterable[R], *, added: float | None = None) -> None:
+        """Add, or put in place of what has the same id; all or none."""
+        with self._database.transaction():
+            self.put(records, added=added)
+
+    def put(self, records: Iterable[R], *, added: float | None = None) -> None:
+        """As `add`, within a transaction of the caller's."""
+        db = self._database.connection
+        for record in records:
+            seq: int = db.execute(
+                "INSERT INTO knowledge (collection, id, body, added) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (collection, id) DO UPDATE SET body = excluded.body RETURNING seq",
+                (self.name, record.id, record.model_dump_json(), time.time() if added is None else added),
+            ).fetchone()["seq"]
+            word_index.put(db, self.name, seq, self._text_of(record))
+        self._changed()
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Forget records. `add` brings them back."""
+        with self._database.transaction():
+            self.take_out(names)
+
+    def take_out(self, names: Iterable[str]) -> None:
+        """As `remove`, within a transaction of the caller's."""
+        db = self._database.connection
+        for name in names:
+            row = db.execute("SELECT seq FROM knowledge WHERE collection = ? AND id = ?", (self.name, name)).fetchone()
+            if row:
+                word_index.drop(db, self.name, row["seq"])
+                db.execute("DELETE FROM knowledge WHERE seq = ?", (row["seq"],))
+        self._changed()
+
+    def seed(self, records: Callable[[], Iterable[R]]) -> None:
+        """Put in what is bundled, once: what is deleted stays deleted."""
+        db = self._database.connection
+        if db.execute("SELECT seeded FROM collections WHERE name = ?", (self.name,)).fetchone()["seeded"]:
+            return
+        with self._database.transaction():
+            if not db.execute("SELECT seeded FROM collections WHERE name = ?", (self.name,)).fetchone()["seeded"]:
+                self.put(records(), added=0.0)
+                db.execute("UPDATE collections SET seeded = 1 WHERE name = ?", (self.name,))
+
+    def version(self) -> int:
+        """Differs as soon as a record has changed."""
+        row = self._database.connection.execute("SELECT changes FROM collections WHERE name = ?", (self.name,))
+        return int(row.fetchone()["changes"])
+
+    def texts(self) -> Mapping[str, str]:
+        """What is searched, by id."""
+        return {record.id: self._text_of(record) for record in self.all()}
+
+    # --- finding --------------------------------------------------------------------------------------------
+
+    async def search(self, text: str, k: int, mode: Mode = "hybrid", exclude: Sequence[str] = ()) -> list[Found[R]]:
+        """The k records closest to a text, best first, each with its place in every ranking.
+
+        Args:
+            mode: by which ranking; the others are told along.
+
+        Raises:
+            EmbeddingMismatch: the collection was indexed with another embedding.
+        """
+        await asyncio.to_thread(self._check_embedding)
+        depth = max(DEPTH, k)
+        dense = await self._index.search(text, depth, self, exclude)
+        by_words = await asyncio.to_thread(self._by_words, text, depth + len(exclude))
+        by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
+        fused = fuse([name for name, _ in dense], [name for name, _ in by_words])
+        order = {"dense": dict(dense), "bm25": dict(by_words), "hybrid": fused}[mode]
+        ranks = [{name: rank for rank, (name, _) in enumerate(ranking, 1)} for ranking in (dense, by_words)]
+        similarity, bm25 = dict(dense), dict(by_words)
+        found = []
+        for name in list(order)[:k]:
+            record = await asyncio.to_thread(self.get, name)
+            if record is not None:
+                scores = Scores(
+                    similarity=similarity.get(name),
+                    dense_rank=ranks[0].get(name),
+                    bm25=bm25.get(name),
+                    bm25_rank=ranks[1].get(name),
+                    fused=round(fused[name], 6),
+                )
+                found.append(Found(record, scores))
+        return found
+
+    async def vectors(self, names: Sequence[str]) -> Mapping[str, Sequence[float]]:
+        """The vectors of records by id, each of length 1."""
+        texts = {name: self._text_of(record) for name in names if (record := self.get(name)) is not None}
+        rows = await self._embedding.embed(list(texts.values()))
+        return dict(zip(texts, rows, strict=True))
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of texts, to be compared with those of the records; shape (texts, dimensions)."""
+        return await self._embedding.embed(texts)
+
+    async def warm(self) -> None:
+        """Open the index and bring it up to date."""
+        await self.search("", 1)
+
+    # --- embedding ------------------------------------------------------------------------------------------
+
+    @property
+    def made_with(self) -> str | None:
+        """The embedding with which the collection is indexed; None while it has never been searched."""
+        row = self._database.connection.execute("SELECT embedding FROM collections WHERE name = ?", (self.name,))
+        made: str | None = row.fetchone()["embedding"]
+        return made
+
+    @property
+    def mismatched(self) -> bool:
+        """Whether the collection was indexed with another embedding than the one that is set."""
+        made = self.made_with
+        both_embedded = made is not None and made.startswith(DEFAULT) and self._embedding.name.startswith(DEFAULT)
+        return made not in (None, self._embedding.name) and not both_embedded
+
+    async def reindex(self) -> None:
+        """Index all records with the embedding that is set now, whatever was before."""
+        self._remember_embedding()
+        await self.warm()
+
+    def _check_embedding(self) -> None:
+        if self.mismatched:
+            raise EmbeddingMismatch(
+                f"The collection “{self.name}” is indexed with the embedding {self.made_with}, but {self._embedding.name} "
+                "is set: their vectors can't be compared. Re-index it on the Knowledge page or by "
+                f"`python -m courtroom knowledge reindex {self.name}`, or set COURTROOM_EMBEDDING back."
+            )
+        if self.made_with != self._embedding.name:
+            self._remember_embedding()
+
+    def _remember_embedding(self) -> None:
+        self._database.connection.execute(
+            "UPDATE collections SET embedding = ? WHERE name = ?", (self._embedding.name, self.name)
+        )
+
+    # --- within ---------------------------------------------------------------------------------------------
+
+    def _by_words(self, text: str, k: int) -> list[tuple[str, float]]:
+        return word_index.closest(self._database.connection, self.name, text, k)
+
+    def _changed(self) -> None:
+        self._database.connection.execute("UPDATE collections SET changes = changes + 1 WHERE name = ?", (self.name,))
+
+    def _index_words_of_old_records(self) -> None:
+        """Records from before there was a word index."""
+        missing = f"FROM knowledge WHERE collection = ? AND seq NOT IN (SELECT id FROM words_{self.name}_docsize)"
+        if not self._database.connection.execute(f"SELECT 1 {missing} LIMIT 1", (self.name,)).fetchone():
+            return
+        with self._database.transaction() as db:
+            for row in db.execute(f"SELECT seq, body {missing}", (self.name,)).fetchall():
+                word_index.put(db, self.name, row["seq"], self._text_of(self._kind.model_validate_json(row["body"])))

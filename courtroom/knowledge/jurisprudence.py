@@ -1,0 +1,62 @@
+"""Units of the hybrid jurisprudential memory: standards and micro-directives (VERDICT, section 3.4.1)."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from courtroom.case import Strict
+from courtroom.judgment import Judgment
+
+Tags = frozenset[str]
+
+
+def tags_of(articles: tuple[int, ...], charges: tuple[str, ...] = ()) -> Tags:
+    """Statute and charge tags: `article:264`, `charge:theft`."""
+    return frozenset({*(f"article:{number}" for number in articles), *(f"charge:{charge}" for charge in charges)})
+
+
+class Standard(Strict):
+    """A standard precedent v = <text, vector, labels, c>: facts, verified reasoning and verdict of one trajectory.
+
+    In the buffer, where `verdict` is not what the real judgment says, the labels are still the real ones.
+    """
+
+    id: str
+    case: str = Field(description="Id of the case.")
+    title: str = ""
+    language: str = "en"
+    facts: str
+    reasoning: str = Field(description="The reasoning trace that the supervisor verified (tau).")
+    verdict: Judgment
+    gold: Judgment
+    induced: str = Field(
+        default="", description="The directive that was induced from it; empty while it counts as new."
+    )
+
+    @property
+    def labels(self) -> Tags:
+        """Its statute and charge tags."""
+        return tags_of(self.gold.relevant_articles, self.gold.charges)
+
+    @property
+    def text(self) -> str:
+        """u + tau + y, what is embedded (Eq. 7)."""
+        return f"{self.facts}\n{self.reasoning}\n{self.verdict}"
+
+
+class Directive(Strict):
+    """A micro-directive m = <text, confidence, supporting and contrasting precedents, anchor statute>."""
+
+    id: str
+    text: str = Field(min_length=1)
+    language: str = "en"
+    confidence: float = Field(default=0.5, ge=0, le=1)
+    supporting: tuple[str, ...] = Field(default=(), description="Ids of standards.")
+    contrasting: tuple[str, ...] = Field(default=(), description="Ids of standards, or of trajectories in the buffer.")
+    anchor: int = Field(ge=1, le=452, description="Number of the article that it interprets.")
+    charges: tuple[str, ...] = ()
+
+    @property
+    def tags(self) -> Tags:
+        """Its statute and charge tags."""
+        return tags_of((self.anchor,), self.charges)

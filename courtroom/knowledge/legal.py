@@ -1,0 +1,55 @@
+"""The legal knowledge base: statutes with interpretations, the list of charges, referred precedents (JurisAgents, 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from courtroom.charge import Charge, charges_of
+from courtroom.criminal import CriminalCase
+from courtroom.settings import DATA
+from courtroom.statute import Both, Statute
+
+STATUTES = DATA / "statutes.jsonl"
+REFERRED = DATA / "criminal_precedents.jsonl"
+
+
+def bundled_statutes() -> list[Statute]:
+    """The unofficial digest."""
+    return [Statute.model_validate_json(line) for line in _lines(STATUTES)]
+
+
+def bundled_charges() -> list[Charge]:
+    """The list of charges that the digest names."""
+    return charges_of(bundled_statutes())
+
+
+def bundled_cases() -> list[CriminalCase]:
+    """Fictional referred precedents."""
+    return [CriminalCase.model_validate_json(line) for line in _lines(REFERRED)]
+
+
+def statute_text(statute: Statute) -> str:
+    """What of a statute is searched."""
+    names = " ".join(_both(charge) for charge in statute.charges)
+    return "\n".join(
+        (_both(statute.title), names, _both(statute.text), _both(statute.cues), statute.interpretation)
+    ).strip()
+
+
+def charge_text(charge: Charge) -> str:
+    """What of a charge is searched."""
+    return "\n".join((_both(charge.name), _both(charge.text), _both(charge.cues)))
+
+
+def case_text(case: CriminalCase) -> str:
+    """What of a referred precedent is searched: its facts alone, as they are all that a new case has."""
+    return case.facts
+
+
+def _both(text: Both) -> str:
+    return f"{text.zh} {text.en}".strip()
+
+
+def _lines(path: Path) -> Iterator[str]:
+    return (line for line in path.read_text(encoding="utf-8").split("\n") if line.strip())

@@ -1,0 +1,80 @@
+"""The memory's equations, one function each (VERDICT, section 3.4.1 and appendix D)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+
+from courtroom.knowledge.jurisprudence import Tags
+
+Vector = Sequence[float]
+
+
+def cosine(one: Vector, other: Vector) -> float:
+    """Cosine of two vectors; 0 where one of them is zero (Eq. 11)."""
+    a, b = np.asarray(one, float), np.asarray(other, float)
+    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a @ b) / lengths if lengths else 0.0
+
+
+def iou(tags: Tags, candidates: Tags) -> float:
+    """Overlap of a unit's tags with those of the candidate statutes, 0 to 1 (Eq. 9); 0 where both are empty."""
+    union = tags | candidates
+    return len(tags & candidates) / len(union) if union else 0.0
+
+
+def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], tau: float) -> nx.Graph:
+    """Standards, linked where their vectors' cosine is at least tau and their labels are identical (section 3.4.1)."""
+    graph = nx.Graph()
+    graph.add_nodes_from(labels)
+    groups: dict[Tags, list[str]] = {}
+    for name, tags in labels.items():
+        groups.setdefault(tags, []).append(name)
+    for group in groups.values():
+        graph.add_edges_from(
+            (one, other) for one, other in combinations(group, 2) if cosine(vectors[one], vectors[other]) >= tau
+        )
+    return graph
+
+
+def activated(graph: nx.Graph, seeds: Iterable[str], hops: int) -> set[str]:
+    """What is reached from the seeds in at most `hops` steps, the seeds included (appendix D, diffusion)."""
+    reached: set[str] = set()
+    for seed in seeds:
+        if seed in graph:
+            reached |= set(nx.single_source_shortest_path_length(graph, seed, cutoff=hops))
+    return reached
+
+
+def topo(linked: Collection[str], active: Collection[str]) -> int:
+    """How many activated standards are associated with a unit (Eq. 10).
+
+    Args:
+        linked: the standards associated with the unit: itself and its neighbours for a standard, its supporting
+            precedents for a directive.
+    """
+    return len(set(linked) & set(active))
+
+
+def score(
+    overlap: float,
+    co_activation: float,
+    similarity: float,
+    weights: tuple[float, float, float] = (0.4, 0.3, 0.3),
+) -> float:
+    """Score = alpha IoU + beta Topo + gamma SemSim (Eq. 7 of section 3.4.1; weights of appendix C).
+
+    Args:
+        co_activation: Topo over the number of activated standards, so that all three parts lie between 0 and 1.
+        similarity: cosine, negative values counting 0.
+    """
+    alpha, beta, gamma = weights
+    return alpha * overlap + beta * co_activation + gamma * max(0.0, similarity)
+
+
+def merged_confidence(confidences: Iterable[float], most: float = 1.0) -> float:
+    """Confidences summed, clipped at `most` (Eq. 8)."""
+    return min(most, sum(confidences))

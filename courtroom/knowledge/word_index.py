@@ -1,0 +1,64 @@
+"""BM25 by SQLite's own full-text index (FTS5): it changes with the records, in one transaction, and opens at once."""
+
+from __future__ import annotations
+
+import math
+import re
+import sqlite3
+from collections import Counter
+
+from courtroom.text import words
+
+ALL_TERMS_UP_TO = 5_000
+"""Records; in a larger collection only a query's most telling terms are looked up."""
+TELLING_TERMS = 40
+MOST_TERMS = 800
+"""Of one query: SQLite limits the depth of an expression."""
+
+_CHINESE = re.compile(r"[\u3400-\u9fff]+")
+
+
+def terms(text: str) -> list[str]:
+    """Words and, in Chinese, pairs of neighbouring characters too.
+
+    On 199 real cases against the statutes both together found the right article more often than either alone.
+    """
+    pairs = [run[i : i + 2] for run in _CHINESE.findall(text) for i in range(len(run) - 1)]
+    return [*words(text), *pairs]
+
+
+def put(db: sqlite3.Connection, collection: str, seq: int, text: str) -> None:
+    """Index a record's text, in place of what is indexed under its number."""
+    db.execute(f"DELETE FROM words_{collection} WHERE rowid = ?", (seq,))
+    db.execute(f"INSERT INTO words_{collection} (rowid, words) VALUES (?, ?)", (seq, " ".join(terms(text))))
+
+
+def drop(db: sqlite3.Connection, collection: str, seq: int) -> None:
+    """Take a record out."""
+    db.execute(f"DELETE FROM words_{collection} WHERE rowid = ?", (seq,))
+
+
+def closest(db: sqlite3.Connection, collection: str, text: str, k: int) -> list[tuple[str, float]]:
+    """The k best records by BM25 (k1 = 1.2, b = 0.75), ids with scores above 0, best first."""
+    asked = _telling(db, collection, Counter(terms(text)))
+    if not asked:
+        return []
+    either = " OR ".join(f'"{term}"' for term in asked)
+    rows = db.execute(
+        f"SELECT k.id, -bm25(words_{collection}) AS score FROM words_{collection} JOIN knowledge k"
+        f" ON k.seq = words_{collection}.rowid WHERE words_{collection} MATCH ? ORDER BY rank LIMIT ?",
+        (either, k),
+    )
+    return [(row["id"], round(row["score"], 6)) for row in rows]
+
+
+def _telling(db: sqlite3.Connection, collection: str, counts: Counter[str]) -> list[str]:
+    total: int = db.execute(f"SELECT count(*) FROM words_{collection}_docsize").fetchone()[0]
+    if total <= ALL_TERMS_UP_TO:
+        return list(counts)[:MOST_TERMS]
+    weights: dict[str, float] = {}
+    for term, count in counts.items():
+        row = db.execute(f"SELECT doc FROM vocabulary_{collection} WHERE term = ?", (term,)).fetchone()
+        if row:
+            weights[term] = (1 + math.log(count)) * math.log(1 + total / row["doc"])
+    return sorted(weights, key=lambda term: -weights[term])[:TELLING_TERMS]

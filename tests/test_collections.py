@@ -1,0 +1,189 @@
+"""Collections: words, vectors and both, what an index remembers, what a lesson leaves behind."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from courtroom.database import MIGRATIONS, Database
+from courtroom.errors import CourtroomError
+from courtroom.knowledge.collection import Collection, EmbeddingMismatch
+from courtroom.knowledge.embedding import HashedNgrams, Vectors
+from courtroom.knowledge.fusion import fuse
+from courtroom.knowledge.jurisprudence import Directive
+from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
+from courtroom.knowledge.search import Knowledge
+from courtroom.knowledge.vectors import Remembered
+from courtroom.settings import Settings
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+
+TEXTS = {
+    "theft": "A wallet was taken out of a pocket on a bus.",
+    "fraud": "Money was sent after a false story on the telephone.",
+    "drink": "A driver was stopped; the blood held 160 mg of alcohol.",
+    "盗窃": "被告人在公交车上扒窃他人钱包，窃得现金。",
+}
+
+
+def directives(folder: Path, embedding: HashedNgrams | None = None) -> Collection[Directive]:
+    settings = Settings(home=folder)
+    base = Collection(
+        Database(settings.database), settings, embedding or HashedNgrams(), "directives", Directive, lambda d: d.text
+    )
+    base.add(Directive(id=name, text=text, anchor=264) for name, text in TEXTS.items() if base.get(name) is None)
+    return base
+
+
+class Counting(HashedNgrams):
+    """Counts the texts that it embeds."""
+
+    name = "counting"
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        self.texts += texts
+        return await super().embed(texts)
+
+
+def test_fusion_adds_reciprocal_ranks() -> None:
+    fused = fuse(["a", "b"], ["b", "c"])
+    assert fused == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61, "c": 1 / 62})
+    assert list(fused) == ["b", "a", "c"]
+
+
+@pytest.mark.parametrize("mode", ["dense", "bm25", "hybrid"])
+async def test_the_text_on_the_matter_comes_first_in_each_ranking(tmp_path: Path, mode: str) -> None:
+    base = directives(tmp_path)
+    for asked, expected in (("a pocket picked on the bus", "theft"), ("在公交车上扒窃钱包", "盗窃")):
+        found = await base.search(asked, 2, mode)  # type: ignore[arg-type]
+        assert found[0].record.id == expected
+        assert (found[0].scores.dense_rank, found[0].scores.bm25_rank) == (1, 1)
+        assert found[0].scores.fused == pytest.approx(2 / 61, abs=1e-6)
+
+
+async def test_what_is_taken_out_is_no_longer_found_by_words_nor_by_meaning(tmp_path: Path) -> None:
+    base = directives(tmp_path)
+    assert (await base.search(TEXTS["theft"], 1))[0].record.id == "theft"
+    base.remove(["theft"])
+    for mode in ("dense", "bm25", "hybrid"):
+        assert "theft" not in [found.record.id for found in await base.search(TEXTS["theft"], 4, mode)]  # type: ignore[arg-type]
+
+
+async def test_a_changed_record_is_found_by_its_new_text_only(tmp_path: Path) -> None:
+    base = directives(tmp_path)
+    base.add([Directive(id="fraud", text="An excavator dug up a protected orchid.", anchor=344)])
+    assert (await base.search("an orchid was dug up", 1))[0].record.id == "fraud"
+    assert [f.record.id for f in await base.search("false story telephone", 4, "bm25")] == []
+
+
+async def test_words_that_a_query_language_would_take_for_its_own_are_just_words(tmp_path: Path) -> None:
+    base = directives(tmp_path)
+    for text in (
+        '"',
+        "NOT wallet OR",
+        "wallet* AND (",
+        "NEAR(bus, 3) -pocket",
+        "words:wallet",
+        "'; DROP TABLE knowledge",
+    ):
+        await base.search(text, 3, "bm25")
+    assert len(base) == len(TEXTS)
+
+
+async def test_a_collection_refuses_another_embedding_until_it_is_indexed_anew(tmp_path: Path) -> None:
+    await directives(tmp_path).search("wallet", 1)
+    other = directives(tmp_path, Counting())
+    with pytest.raises(
+        EmbeddingMismatch, match=r"“directives” is indexed with the embedding hashed-ngrams-2, but counting is"
+    ):
+        await other.search("wallet", 1)
+    await other.reindex()
+    assert (await other.search("wallet", 1))[0].record.id == "theft"
+    with pytest.raises(EmbeddingMismatch):
+        await directives(tmp_path).search("wallet", 1)
+
+
+async def test_what_was_embedded_once_is_not_embedded_again(tmp_path: Path) -> None:
+    database, counting = Database(tmp_path / "db.sqlite"), Counting()
+    first = await Remembered(counting, database).embed(["one text", "another", "one text"])
+    again = await Remembered(counting, Database(tmp_path / "db.sqlite")).embed(["another", "one text"])
+    assert counting.texts == ["one text", "another"]
+    assert np.array_equal(first[:2], again[::-1])
+
+
+def test_a_store_from_before_keeps_its_precedents_and_what_was_learned(tmp_path: Path) -> None:
+    old = sqlite3.connect(tmp_path / "courtroom.sqlite")
+    old.executescript(MIGRATIONS[0])
+    template = Knowledge(Database(tmp_path / "other.sqlite"), Settings(home=tmp_path / "other")).precedents.all()[0]
+    mine = template.model_copy(update={"id": "mine"})
+    old.execute("INSERT INTO precedents VALUES ('mine', ?, 5)", (mine.model_dump_json(),))
+    old.execute("INSERT INTO capabilities VALUES ('precedents', 'seeded', 1)")
+    body = f'{{"kind": "learned", "path": "a/norms", "record": {mine.model_dump_json()}}}'
+    old.execute("INSERT INTO events (run, kind, path, at, body) VALUES ('r', 'learned', 'a/norms', 1, ?)", (body,))
+    old.execute("PRAGMA user_version = 1")
+    old.commit()
+    old.close()
+    settings = Settings(home=tmp_path)
+    database = Database(settings.database)
+    assert Knowledge(database, settings).precedents.all() == [mine]
+    from courtroom.engine.events import Learned
+    from courtroom.engine.store import RunStore
+
+    ((_, event),) = RunStore(database).events("r")
+    assert isinstance(event, Learned)
+    assert event.lesson.ops == (Put(collection="precedents", record=mine.model_dump(mode="json")),)
+
+
+def lesson(*ops: Put | Remove | Adjust) -> Lesson:
+    return Lesson(phase="induction", ops=ops)
+
+
+def put(name: str, confidence: float = 0.5) -> Put:
+    return Put(
+        collection="directives",
+        record=Directive(id=name, text=f"Rule {name}.", anchor=264, confidence=confidence).model_dump(mode="json"),
+    )
+
+
+def taught(folder: Path) -> Knowledge:
+    settings = Settings(home=folder)
+    base = Knowledge(Database(settings.database), settings)
+    base.learn("run", "1", lesson(put("a"), put("b")))
+    base.learn("run", "2", lesson(Adjust(id="a", by=0.7)))
+    base.learn("run", "3", lesson(Remove(collection="directives", id="b"), put("c", 0.4)))
+    return base
+
+
+def test_lessons_are_taken_in_once_and_replay_to_what_is_there(tmp_path: Path) -> None:
+    base = taught(tmp_path)
+    base.learn("run", "2", lesson(Adjust(id="a", by=0.7)))
+    assert {d.id: d.confidence for d in base.memory.directives.all()} == {"a": 1.0, "c": 0.4}
+    there = {("directives", d.id): d.model_dump(mode="json") for d in base.memory.directives.all()}
+    assert base.lessons.replayed() == there
+
+
+def test_a_lesson_is_undone_only_while_nothing_builds_on_it(tmp_path: Path) -> None:
+    base = taught(tmp_path)
+    with pytest.raises(CourtroomError, match="2 later learning steps build on this one"):
+        base.lessons.undo(1)
+    base.lessons.undo(3)
+    base.lessons.undo(2)
+    assert {d.id: d.confidence for d in base.memory.directives.all()} == {"a": 0.5, "b": 0.5}
+    with pytest.raises(CourtroomError, match="undone already"):
+        base.lessons.undo(2)
+    base.lessons.undo(1)
+    assert base.memory.directives.all() == []
+    assert base.lessons.replayed() == {}
+
+
+def test_a_directive_that_is_gone_is_not_brought_back_by_its_confidence(tmp_path: Path) -> None:
+    base = taught(tmp_path)
+    base.learn("late", "1", lesson(Adjust(id="b", by=0.1), put("d")))
+    assert base.memory.directives.get("b") is None
