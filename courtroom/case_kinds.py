@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from courtroom.case import Case
+from courtroom.criminal import CriminalCase
 from courtroom.dispute import Dispute
 from courtroom.errors import CaseError
 from courtroom.precedent import PrecedentBatch
 
-CASE_KINDS: dict[str, type[Case]] = {"dispute": Dispute, "precedents": PrecedentBatch}
+CASE_KINDS: dict[str, type[Case]] = {"dispute": Dispute, "precedents": PrecedentBatch, "criminal": CriminalCase}
 
 
 def parse_case(data: Any) -> Case:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -15,10 +16,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells. A cell that is a number between 0 and 1 in a column of `shares` is shown as a bar."""
+    """Rows of cells, None where there is nothing. In a column of `shares` numbers from 0 to 1 are shown as bars."""
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str | float | int, ...], ...]
+    rows: tuple[tuple[str | float | int | None, ...], ...]
     title: str = ""
     shares: tuple[str, ...] = ()
     empty: str = "Nothing here yet."
@@ -77,4 +78,32 @@ class Cards:
     empty: str = "Nothing here yet."
 
 
-Block = Text | Table | Graph | Cards
+@dataclass(frozen=True)
+class Step:
+    """One role's part in a flow: what it was handed and what it handed on."""
+
+    title: str
+    who: str
+    body: str = ""
+    state: Literal["done", "passed", "rejected", "to come"] = "done"
+    items: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Roles in the order in which they hand on their work."""
+
+    steps: tuple[Step, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Diff:
+    """What changed from one text to the next."""
+
+    before: str
+    after: str
+    title: str = ""
+
+
+Block = Text | Table | Graph | Cards | Flow | Diff

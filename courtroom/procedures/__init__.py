@@ -5,5 +5,6 @@ from __future__ import annotations
 from courtroom.engine.procedure import Procedure
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.distillation.procedure import DISTILLATION
+from courtroom.procedures.jurisagents.procedure import JURISAGENTS
 
-PROCEDURES: dict[str, Procedure] = {procedure.name: procedure for procedure in (CYBERJURORS, DISTILLATION)}
+PROCEDURES: dict[str, Procedure] = {procedure.name: procedure for procedure in (CYBERJURORS, DISTILLATION, JURISAGENTS)}

@@ -13,8 +13,8 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from courtroom.case import Medium
+from courtroom.diffs import changes
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.blocks import Cards, Graph, Table, Text
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -55,7 +55,7 @@ def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: M
         notice=NOTICE if any(member.spec.id == OFFLINE for member in record.members) else "",
         script=Markup("<script>" + get_plotlyjs() + "</script>"),  # noqa: S704  the library's own file
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        blocks=(Text, Table, Graph, Cards),
+        changes=changes,
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 
 import pandas as pd
 import streamlit as st
 
-from courtroom.engine.blocks import Block, Cards, Graph, Table, Text
+from courtroom.diffs import changes
+from courtroom.engine.blocks import Block, Cards, Diff, Flow, Graph, Table, Text
 from courtroom.engine.procedure import Procedure
 from courtroom.figures.graph import draw_graph
 from pages.parts.inert import inert, literal
@@ -27,7 +29,7 @@ def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, k
             or labels[-1]
         )
     for number, block in enumerate(labelled[chosen]):
-        if isinstance(block, Text | Table | Cards) and block.title:
+        if not isinstance(block, Graph) and block.title:
             st.markdown(f"**{literal(block.title)}**")
         if isinstance(block, Text):
             inert(block.body)
@@ -37,8 +39,44 @@ def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, k
             inert(block.caption, small=True)
         elif isinstance(block, Table):
             _table(block)
+        elif isinstance(block, Flow):
+            _flow(block)
+        elif isinstance(block, Diff):
+            st.html(diff_html(block.before, block.after))
         else:
             _cards(block)
+
+
+def diff_html(before: str, after: str) -> str:
+    """Both texts in one: what is gone struck through, what is new underlined."""
+    tags = {"same": "{}", "gone": "<del>{}</del>", "new": "<ins>{}</ins>"}
+    told = "".join(tags[kind].format(escape(text)) for kind, text in changes(before, after))
+    style = (
+        "<style>.diff del{color:#c8452f;opacity:.85}.diff ins{color:#2f8f63;text-decoration-thickness:2px}"
+        ".diff{white-space:pre-wrap;overflow-wrap:anywhere}</style>"
+    )
+    return f'{style}<div class="diff">{told}</div>'
+
+
+MARKS = {
+    "done": ":material/check:",
+    "passed": ":material/check_circle:",
+    "rejected": ":material/cancel:",
+    "to come": "",
+}
+
+
+def _flow(flow: Flow) -> None:
+    for number, step in enumerate(flow.steps):
+        if number:
+            st.html('<div style="text-align:center;opacity:.6;line-height:1">↓</div>')
+        with st.container(border=True):
+            word = {"passed": " · Pass", "rejected": " · Reject", "to come": " · to come", "done": ""}[step.state]
+            st.markdown(f"{MARKS[step.state]} **{literal(step.title)}** · {literal(step.who)}{word}")
+            if step.body:
+                inert(step.body, small=True)
+            for item in step.items:
+                inert(f"• {item}", small=True)
 
 
 def _table(table: Table) -> None:

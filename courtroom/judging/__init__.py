@@ -1,0 +1,1 @@
+"""Classical methods for criminal cases: what the offline model of the criminal benches goes by."""

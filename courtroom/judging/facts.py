@@ -1,0 +1,43 @@
+"""Facts of a criminal case, read by words: who, which sentences tell the acts, which sums of money."""
+
+from __future__ import annotations
+
+import re
+
+from courtroom.text import is_chinese, sentences
+
+_NAMED = re.compile(
+    r"被告人([\u4e00-\u9fff](?:某{1,2}|[×xX*]{1,3})[甲乙丙丁戊己庚0-9]?|[\u4e00-\u9fff]\d某|[\u4e00-\u9fff]{2,3}(?=[，、,。；：（(]))"
+)
+_NO_NAME = frozenset({"供述", "的供述", "辩解", "身份", "及其", "家属"})
+_NAMED_EN = re.compile(r"[Dd]efendant,? ((?:Mr |Ms |Mrs )?[A-Z][\w.-]*(?: [A-Z][\w.-]*){0,2})")
+_PROCEDURE = re.compile(
+    r"(公诉机关|检察院|检察机关)[^，。；]{0,12}(认为|指控罪名|建议|提交|出示|当庭|举出|提供|就此|为证|向本院)|"
+    r"(上述|以上)(事实|犯罪事实)|证据(如下|有|证实|予以)|书证|物证|证人.{0,20}证言|供述和辩解|鉴定意见书?等|户籍(证明|信息)|抓获经过|"
+    r"到案经过|追究其?刑事责任|提请.{0,6}(依法|判处)|依照《|触犯.{0,4}《|开庭|辩护(人|意见)|无异议|应当以|刑事附带民事|量刑|"
+    r"[Tt]he prosecution (submits|relies|asks|tendered)|[Dd]efence counsel|[Tt]he evidence (consists|includes)"
+)
+_MONEY = re.compile(
+    r"(?:人民币|RMB|CNY|¥|￥)?\s*(\d[\d,，]*(?:\.\d+)?)\s*(余)?(万|千|百)?(?:余|多)?\s*(元|yuan|CNY|RMB)"
+)
+_SCALES = {"万": 10_000, "千": 1_000, "百": 100}
+
+
+def defendants_in(facts: str) -> tuple[str, ...]:
+    """Names after the word for defendant, in the order in which they come."""
+    found = _NAMED.findall(facts) if is_chinese(facts) else _NAMED_EN.findall(facts)
+    return tuple(dict.fromkeys(name for name in found if name not in _NO_NAME))[:20]
+
+
+def acts_in(facts: str) -> tuple[str, ...]:
+    """The sentences that tell what was done; lists of evidence and words of procedure are left out."""
+    told = tuple(sentence for sentence in sentences(facts) if not _PROCEDURE.search(sentence))
+    return told or sentences(facts)
+
+
+def sums_in(text: str) -> tuple[float, ...]:
+    """Sums of money in yuan, in the order in which they come; `2.6万元` is 26,000."""
+    return tuple(
+        float(number.replace(",", "").replace("，", "")) * _SCALES.get(scale, 1)
+        for number, _, scale, _ in _MONEY.findall(text)
+    )

@@ -1,0 +1,114 @@
+"""What both criminal benches show alike: what was looked up with its ranks, and the judgment beside the real one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from courtroom.criminal import CriminalCase
+from courtroom.engine.blocks import Block, Card, Cards, Table, Text
+from courtroom.engine.record import Record
+from courtroom.judgment import Judgment
+from courtroom.knowledge.search import Hit, Search
+from courtroom.statute import Both
+
+Shown = dict[str, list[Block]]
+RANKS = ("Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused")
+
+
+def retrieved(record: Record) -> Shown:
+    """Each look-up with dense, BM25 and fused ranks, then what was found in full."""
+    shown: Shown = {}
+    language = record.case.language
+    for retrieval in record.retrievals:
+        if not isinstance(retrieval.query, Search):
+            continue
+        collection = retrieval.query.collection
+        title = TITLES.get(collection, collection.capitalize())
+        rows = tuple(_ranks(hit, _name(collection, hit.record, language)) for hit in retrieval.hits)
+        ordered = {"dense": "by meaning", "bm25": "by words", "hybrid": "by both, fused"}[retrieval.query.mode]
+        cards = tuple(CARDS[collection](hit, language) for hit in retrieval.hits if collection in CARDS)
+        shown[title] = [
+            Table(RANKS, rows, title=f"{title}, ordered {ordered}", shares=("Similarity",), empty="Nothing was found."),
+            Cards(cards),
+        ]
+    return shown or {"": [Text("Nothing has been looked up in this run.")]}
+
+
+def compared(record: Record) -> list[Block]:
+    """The judgment beside the first instance's and the real one, where there are any."""
+    case, verdict = record.case, record.run.verdict
+    if verdict is None or "judgment" not in verdict.details:
+        return [Text("The judgment stands here once the hearing has come to its end.")]
+    columns: dict[str, Judgment] = {}
+    if "first_instance" in verdict.details:
+        columns["First instance"] = Judgment.model_validate(verdict.details["first_instance"])
+    columns["Judgment"] = Judgment.model_validate(verdict.details["judgment"])
+    rows: list[tuple[str, Callable[[Judgment], str]]] = [
+        ("Articles", lambda j: ", ".join(map(str, j.relevant_articles))),
+        ("Charges", lambda j: "; ".join(j.charges)),
+        ("Term", lambda j: str(j.term_of_imprisonment)),
+    ]
+    table = [[name, *(told(judgment) for judgment in columns.values())] for name, told in rows]
+    titles = ["", *columns]
+    if isinstance(case, CriminalCase) and case.gold is not None:
+        gold = case.gold
+        real = gold.judgment()
+        known = (gold.relevant_articles, gold.charges, gold.term_of_imprisonment)
+        last = columns["Judgment"]
+        for row, (_, told), value in zip(table, rows, known, strict=True):
+            row.append("not known" if value is None else told(real))
+            row.append("" if value is None else ("same" if told(real) == told(last) else "different"))
+        titles += ["Real judgment", "Compared"]
+    return [Table(tuple(titles), tuple(tuple(row) for row in table), title="The judgment")]
+
+
+TITLES = {"statutes": "Statutes", "charges": "Charges", "cases": "Precedents"}
+
+
+def _ranks(hit: Hit, name: str) -> tuple[str | float | int | None, ...]:
+    s = hit.scores
+    if s is None:
+        return name, None, hit.similarity, None, None, None
+    return name, s.dense_rank, s.similarity, s.bm25_rank, s.bm25, s.fused
+
+
+def _name(collection: str, record: dict[str, Any], language: str) -> str:
+    if collection == "statutes":
+        number = f"{record['number']}-{record['suffix']}" if record["suffix"] else str(record["number"])
+        return f"Article {number} {_told(record['title'], language)}".strip()
+    if collection == "charges":
+        return f"{_told(record['name'], language)} (article {', '.join(record['articles'])})"
+    return str(record["title"])
+
+
+def _told(text: dict[str, str], language: str) -> str:
+    return Both.model_validate(text).in_language(language)
+
+
+def _statute(hit: Hit, language: str) -> Card:
+    record = hit.record
+    bands = tuple(
+        f"{_told(band['when'], language)}: {band['least']} to {band['most']} months"
+        + (", or life" if band["life"] else "")
+        + (", or death" if band["death"] else "")
+        for band in record["bands"]
+    )
+    facts: Sequence[tuple[str, str]] = (("Source", "unofficial digest" if record["digest"] else "imported"),)
+    return Card(_name("statutes", record, language), _told(record["text"], language), tuple(facts), bands)
+
+
+def _charge(hit: Hit, language: str) -> Card:
+    return Card(_name("charges", hit.record, language), _told(hit.record["text"], language))
+
+
+def _case(hit: Hit, language: str) -> Card:
+    gold = (hit.record.get("gold") or {}) if hit.record else {}
+    facts = (
+        ("Articles", ", ".join(map(str, gold.get("relevant_articles") or ()))),
+        ("Charges", "; ".join(gold.get("charges") or ())),
+    )
+    return Card(str(hit.record["title"]), str(hit.record["facts"]), facts, share=max(0.0, hit.similarity))
+
+
+CARDS: dict[str, Callable[[Hit, str], Card]] = {"statutes": _statute, "charges": _charge, "cases": _case}

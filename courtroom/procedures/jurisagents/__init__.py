@@ -1,0 +1,1 @@
+"""JurisAgents: six roles, six stages and two instances predict the judgment of a criminal case."""

@@ -1,0 +1,175 @@
+"""The offline model's answers to JurisAgents' tasks: sentences of the facts, ranks of what was looked up, penalty bands."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from courtroom.central import central
+from courtroom.criminal import LETTERS
+from courtroom.judging.answers import JudgmentAnswer
+from courtroom.judging.facts import acts_in, defendants_in, sums_in
+from courtroom.judging.weighing import judged, mitigating, reduced
+from courtroom.judgment import Judgment
+from courtroom.models.offline import answer_offline
+from courtroom.procedures.jurisagents.tasks import (
+    Act,
+    AddUp,
+    Amount,
+    CaseSummary,
+    Choice,
+    ChooseOption,
+    Decide,
+    DecideAlone,
+    DefendantInformation,
+    DraftPetition,
+    ExtractInformation,
+    Petition,
+    Respond,
+    Response,
+    SummariseCase,
+)
+from courtroom.text import words
+
+UNNAMED = {"en": "unnamed", "zh": "姓名不详"}
+NEGLIGENT = re.compile(
+    r"过失|交通事故|疏忽|失火|未注意|negligen|collision|lost control|careless|failed to (notice|brake)"
+)
+RESULT = re.compile(r"致|造成|死亡|伤|损失|价值|共计|得款|缴获|caus|result|died|injur|loss|worth|in total|seized")
+TOTAL = re.compile(r"共计|合计|总计|总价值|累计|in total|altogether")
+SHARES = re.compile(r"分得|各分|分给|赔偿|退还|退赔|谅解|each received|compensat|returned")
+LONGEST_SUMMARY = 1200
+"""Characters."""
+
+SAY = {
+    "en": {
+        "objection": "The penalty of {months} months is above the lower part of what the law allows, and the facts name "
+        "circumstances in my favour: {light}.",
+        "request": "To change the judgment of the first instance and to impose a lighter penalty than {term}.",
+        "reasons": "{acts} The objection: {objection}",
+        "basis": "Articles {articles} of the Criminal Law, and the rule that a penalty must fit the crime (article 5).",
+        "conclusion": "The appellant asks that the judgment be changed accordingly.",
+    },
+    "zh": {
+        "objection": "判处{months}个月高于法定刑的下段，而事实载有对我有利的情节：{light}。",
+        "request": "请求改判，处以轻于“{term}”的刑罚。",
+        "reasons": "{acts}上诉理由：{objection}",
+        "basis": "刑法第{articles}条，以及罪责刑相适应的原则（第五条）。",
+        "conclusion": "恳请二审依法改判。",
+    },
+}
+
+
+def language_of(task_language: str) -> str:
+    """`zh` or `en`: the offline model has phrases in these."""
+    return "zh" if task_language.startswith("zh") else "en"
+
+
+@answer_offline.register
+def extract(task: ExtractInformation, draw: random.Random) -> DefendantInformation:
+    """The named defendant, and the sentences that tell acts, with those that tell results beside them."""
+    case = task.case
+    named = case.defendants or defendants_in(case.facts)
+    told = acts_in(case.facts)
+    intent = "negligence" if NEGLIGENT.search(case.facts) else "intent"
+    acts = [Act(act=sentence, consequence="", intent=intent) for sentence in told if not RESULT.search(sentence)]
+    results = [sentence for sentence in told if RESULT.search(sentence)]
+    if not acts:
+        acts = [Act(act=sentence, intent=intent) for sentence in results[:1]]
+        results = results[1:]
+    acts[-1] = acts[-1].model_copy(update={"consequence": " ".join(results)})
+    return DefendantInformation(
+        defendant=named[0] if named else UNNAMED[language_of(case.language)], acts=tuple(acts[:20])
+    )
+
+
+@answer_offline.register
+def summarise(task: SummariseCase, draw: random.Random) -> CaseSummary:
+    """The sentences that tell the acts, in order; of very long facts the most central ones."""
+    told = acts_in(task.case.facts)
+    text = " ".join(told)
+    if len(text) > LONGEST_SUMMARY:
+        kept: list[str] = []
+        for sentence in central(told, len(told)):
+            if sum(map(len, kept)) + len(sentence) <= LONGEST_SUMMARY:
+                kept.append(sentence)
+        text = " ".join(sentence for sentence in told if sentence in kept) or text[:LONGEST_SUMMARY]
+    return CaseSummary(summary=text)
+
+
+@answer_offline.register
+def decide(task: Decide, draw: random.Random) -> JudgmentAnswer:
+    """Nearest neighbours over what was looked up, then the article's penalty bands; an appeal can lower the term."""
+    judgment = judged(task.summary, task.language, task.found)
+    if task.appeal is not None:
+        statute = next((s for s in task.found.statutes if s.number in judgment.relevant_articles), None)
+        lighter = reduced(judgment.term_of_imprisonment, task.summary, statute)
+        judgment = judgment.model_copy(update={"term_of_imprisonment": lighter})
+    return answered(judgment)
+
+
+@answer_offline.register
+def decide_alone(task: DecideAlone, draw: random.Random) -> JudgmentAnswer:
+    """The same from the facts themselves."""
+    return answered(judged(" ".join(acts_in(task.case.facts)), task.case.language, task.found))
+
+
+@answer_offline.register
+def respond(task: Respond, draw: random.Random) -> Response:
+    """Objects where the facts name mitigating circumstances and there is something left to lower."""
+    light = mitigating(task.case.facts)
+    months = task.judgment.term_of_imprisonment.imprisonment
+    if not light or months <= 6:
+        return Response(accepts=True)
+    say = SAY[language_of(task.case.language)]
+    return Response(accepts=False, objection=say["objection"].format(months=months, light=", ".join(light)))
+
+
+@answer_offline.register
+def petition(task: DraftPetition, draw: random.Random) -> Petition:
+    """The five parts, from the sentences with mitigating circumstances and the objection."""
+    say = SAY[language_of(task.case.language)]
+    named = task.case.defendants or defendants_in(task.case.facts)
+    acts = [sentence for sentence in acts_in(task.case.facts) if mitigating(sentence)][:4]
+    articles = ", ".join(map(str, task.judgment.relevant_articles))
+    return Petition(
+        appellant=named[0] if named else UNNAMED[language_of(task.case.language)],
+        request=say["request"].format(term=task.judgment.term_of_imprisonment),
+        facts_and_reasons=say["reasons"].format(acts=" ".join([*acts, ""]), objection=task.objection),
+        legal_basis=say["basis"].format(articles=articles),
+        conclusion=say["conclusion"],
+    )
+
+
+@answer_offline.register
+def choose(task: ChooseOption, draw: random.Random) -> Choice:
+    """The option whose words the articles and precedents bear out most; the least where the wrong one is asked for."""
+    law = set(words(" ".join(f"{s.text.zh} {s.text.en}" for s in task.found.statutes)))
+    asked = set(words(task.case.facts))
+    support = {}
+    for letter, option in zip(LETTERS, task.case.options, strict=True):
+        said = set(words(option))
+        support[letter] = (len(said & law) + 0.5 * len(said & asked)) / (len(said) or 1)
+    ordered = sorted(LETTERS, key=lambda letter: (support[letter], letter))
+    wrong = re.search(r"错误|不正确|不(属于|构成|符合|应)|not correct|incorrect|except", task.case.facts)
+    return Choice(choice=ordered[0] if wrong else ordered[-1])
+
+
+@answer_offline.register
+def add_up(task: AddUp, draw: random.Random) -> Amount:
+    """The sums in the sentences that tell acts, each once a sentence; a stated total counts instead of its parts."""
+    told = [sentence for sentence in acts_in(task.case.facts) if not SHARES.search(sentence)]
+    totals = [sums_in(sentence)[-1] for sentence in told if TOTAL.search(sentence) and sums_in(sentence)]
+    if totals:
+        return Amount(amount=max(totals), parts=(max(totals),))
+    parts = tuple(max(sums_in(sentence)) for sentence in told if sums_in(sentence))
+    return Amount(amount=round(sum(parts), 2), parts=parts)
+
+
+def answered(judgment: Judgment) -> JudgmentAnswer:
+    """A judgment in the form of an answer."""
+    return JudgmentAnswer(
+        relevant_articles=judgment.relevant_articles,
+        charge=judgment.charges,
+        term_of_imprisonment=judgment.term_of_imprisonment,
+    )

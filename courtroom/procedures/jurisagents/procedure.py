@@ -1,0 +1,62 @@
+"""What JurisAgents declares of itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from courtroom.criminal import CriminalCase
+from courtroom.engine.procedure import Preset, Procedure, Role, StageKind
+from courtroom.procedures.jurisagents import offline as _offline  # registers the offline model's methods
+from courtroom.procedures.jurisagents.deliberate import deliberate
+from courtroom.procedures.jurisagents.setup import JurisAgentsSetup, members
+from courtroom.procedures.jurisagents.views import VIEWS
+
+__all__ = ["JURISAGENTS", "_offline"]
+
+
+def at_most(case: CriminalCase, setup: JurisAgentsSetup) -> int:
+    """Upper bound on the calls: three judges, defendant and counsel, three judges again."""
+    if setup.alone:
+        return 1
+    return 8 if setup.appeal and case.asked == "judgment" else 3
+
+
+JURISAGENTS = Procedure(
+    name="jurisagents",
+    title="JurisAgents",
+    summary="Three judges, an assistant, the defendant and counsel hear a criminal case in six stages and predict articles, "
+    "charges and term; a defendant who objects gets a second instance.",
+    paper="Anonymous (2025), JurisAgents: A Multi-Agent Framework for Legal Judgment Prediction, ACL submission",
+    hears="criminal",
+    setup=JurisAgentsSetup,
+    roles=(
+        Role("junior", "Junior Judge", "Sets out the defendant's acts, their consequences and the state of mind."),
+        Role("senior", "Senior Judge", "Sums the case up in one paragraph."),
+        Role("assistant", "Assistant", "Looks up statutes, charges and precedents; no model is asked for it."),
+        Role("chief", "Chief Judge", "Decides on articles, charges and term."),
+        Role("defendant", "Defendant", "Accepts the judgment, or objects with a reason."),
+        Role("counsel", "Legal Counsel", "Drafts the appeal petition."),
+    ),
+    stages=(
+        StageKind("extraction", "Information extraction", "Junior and senior judge read the facts."),
+        StageKind("retrieval", "Retrieval", "The assistant puts together the case information document."),
+        StageKind("decision", "Decision", "The chief judge decides."),
+        StageKind("objection", "Objection", "The defendant accepts or objects."),
+        StageKind("appeal", "Appeal", "Counsel drafts the petition."),
+        StageKind("second-instance", "Second instance", "The judges hear the case again with the appeal in view."),
+    ),
+    choices=(),
+    prompts=Path(__file__).parent / "prompts",
+    members=members,
+    deliberate=deliberate,
+    looks_in=("statutes", "charges", "cases"),
+    at_most=at_most,
+    views=VIEWS,
+    presets=(
+        Preset("Paper", "Six roles, ten statutes, ten charges, five precedents, two instances.", {}),
+        Preset("Without knowledge base", "The ablation in which nothing is looked up.", {"variant": "no-knowledge"}),
+        Preset(
+            "Without other agents", "The ablation in which the chief judge decides alone.", {"variant": "no-agents"}
+        ),
+    ),
+)
