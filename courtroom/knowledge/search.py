@@ -43,7 +43,15 @@ class Rank(Strict):
     k: int = Field(ge=1)
 
 
-Query = Annotated[Search | Rank | Recall | Due, Field(discriminator="kind")]
+class Fetch(Strict):
+    """These records, by id; those that are not there are left out."""
+
+    kind: Literal["fetch"] = "fetch"
+    collection: Name
+    ids: tuple[str, ...]
+
+
+Query = Annotated[Search | Rank | Fetch | Recall | Due, Field(discriminator="kind")]
 
 
 class Hit(Strict):
@@ -133,6 +141,13 @@ class Knowledge:
                 )
             case Rank():
                 return await self._rank(query)
+            case Fetch():
+                records = (self.collections[query.collection].get(name) for name in query.ids)
+                return tuple(
+                    Hit(id=record.id, similarity=0.0, record=record.model_dump(mode="json"))
+                    for record in records
+                    if record is not None
+                )
             case Recall():
                 return tuple(
                     Hit(id=unit.id, similarity=parts.semsim, record=unit.model_dump(mode="json"), parts=parts)

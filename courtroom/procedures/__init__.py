@@ -6,5 +6,8 @@ from courtroom.engine.procedure import Procedure
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.distillation.procedure import DISTILLATION
 from courtroom.procedures.jurisagents.procedure import JURISAGENTS
+from courtroom.procedures.verdict.procedure import VERDICT
 
-PROCEDURES: dict[str, Procedure] = {procedure.name: procedure for procedure in (CYBERJURORS, DISTILLATION, JURISAGENTS)}
+PROCEDURES: dict[str, Procedure] = {
+    procedure.name: procedure for procedure in (CYBERJURORS, DISTILLATION, JURISAGENTS, VERDICT)
+}

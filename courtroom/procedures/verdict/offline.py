@@ -1,0 +1,216 @@
+"""The offline model's answers to VERDICT's tasks: cue words, ranks, votes of what the memory recalls."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from courtroom.judging.facts import acts_in
+from courtroom.judging.referred import CaseInformation, Referred
+from courtroom.judging.weighing import judged, term_for
+from courtroom.judgment import Judgment
+from courtroom.models.offline import answer_offline
+from courtroom.procedures.verdict.tasks import (
+    Consolidate,
+    Directed,
+    Directive,
+    Draft,
+    DraftOpinion,
+    EventPoints,
+    ExtractPoints,
+    FinalJudgment,
+    Induce,
+    Preside,
+    Recalled,
+    Refine,
+    Rerank,
+    Shortlist,
+    Verification,
+    Verify,
+)
+from courtroom.statute import Statute
+from courtroom.text import sentences, words
+
+SHORT = 5
+"""Articles on a shortlist (prompt 2: about five)."""
+MARGIN = 0.15
+"""By how much the memory must prefer another article for the supervisor to reject a draft."""
+
+SAY = {
+    "en": {
+        "fits": "Article {number} ({title}) fits: the facts say {words}.",
+        "nothing": "no word of its own, but nothing else is nearer",
+        "reject": "Article {number} is nearer: {why}",
+        "directive": "a directive with confidence {confidence:.2f} says: {text}",
+        "precedents": "similar cases were decided under it.",
+        "final": "The panel's draft under article {number} {passed}. Term within the range that the facts' gravity points to.",
+        "passed": "was verified",
+        "open": "was not verified",
+        "rule": "Where the facts show {words}, article {number} applies ({charges}).",
+        "except": "Not by {words} alone.",
+    },
+    "zh": {
+        "fits": "第{number}条（{title}）相符：事实中有{words}。",
+        "nothing": "无专属词语，但别无更近者",
+        "reject": "第{number}条更为接近：{why}",
+        "directive": "置信度{confidence:.2f}的微指令：{text}",
+        "precedents": "类似案件均依该条判决。",
+        "final": "合议庭依第{number}条的草案{passed}。刑期按情节轻重在法定幅度内确定。",
+        "passed": "已经核验",
+        "open": "未获核验",
+        "rule": "事实中有{words}的，适用第{number}条（{charges}）。",
+        "except": "仅有{words}不足以适用。",
+    },
+}
+
+
+@answer_offline.register
+def extract(task: ExtractPoints, draw: random.Random) -> EventPoints:
+    """The sentences that tell what was done."""
+    return EventPoints(points=acts_in(task.case.facts)[:12])
+
+
+@answer_offline.register
+def rerank(task: Rerank, draw: random.Random) -> Shortlist:
+    """The coarse order, in which articles rise by the words of theirs that the points hold."""
+    told = set(words("\n".join(task.points)))
+    scores: dict[int, float] = {}
+    for rank, statute in enumerate(task.candidates, start=1):
+        score = 1 / (3 + rank) + 0.02 * len(_own(statute) & told)
+        scores[statute.number] = max(scores.get(statute.number, 0.0), score)
+    return Shortlist(articles=tuple(sorted(scores, key=lambda number: (-scores[number], number))[:SHORT]))
+
+
+@answer_offline.register
+def draft(task: DraftOpinion, draw: random.Random) -> Draft:
+    """The first article of the shortlist that was not rejected; one that the feedback names comes first."""
+    rejected = {turn.draft.predicted_article for turn in task.turns}
+    named = [int(n) for turn in task.turns for n in re.findall(r"(?:[Aa]rticle |第)(\d+)", turn.feedback)]
+    order = [*reversed(named), *(statute.number for statute in task.statutes)]
+    number = next((n for n in order if n not in rejected), order[0])
+    statute = next((s for s in task.statutes if s.number == number), task.statutes[0])
+    return Draft(predicted_article=number, explanation=_fits(task.case.language, number, statute, task.points))
+
+
+@answer_offline.register
+def verify(task: Verify, draw: random.Random) -> Verification:
+    """Rejects where directives and precedents together clearly prefer another article."""
+    say, support = SAY[_language(task.case.language)], _support(task.precedents, task.directives)
+    best = max(support, key=lambda number: (support[number], -number), default=task.draft.predicted_article)
+    if support.get(best, 0.0) - support.get(task.draft.predicted_article, 0.0) <= MARGIN:
+        return Verification(need_rejudge=False)
+    directive = next((d for d in task.directives if d.anchor == best), None)
+    why = (
+        say["directive"].format(confidence=directive.confidence, text=directive.text)
+        if directive
+        else say["precedents"]
+    )
+    return Verification(need_rejudge=True, suggestions=say["reject"].format(number=best, why=why))
+
+
+@answer_offline.register
+def preside(task: Preside, draw: random.Random) -> FinalJudgment:
+    """The draft's article, its nearest charge, and a term; without a draft, nearest neighbours decide."""
+    language, facts = task.case.language, " ".join(acts_in(task.case.facts))
+    near = tuple(
+        Referred(id=str(number), facts=one.facts, judgment=one.verdict, similarity=one.score)
+        for number, one in enumerate(task.precedents)
+    )
+    found = CaseInformation(statutes=task.statutes, precedents=near)
+    if task.draft is None:
+        judgment = judged(facts, language, found)
+    else:
+        judgment = _under(task.draft.predicted_article, facts, language, found)
+    say = SAY[_language(language)]
+    thought = say["final"].format(number=judgment.relevant_articles[0], passed=say["passed" if task.passed else "open"])
+    return FinalJudgment(
+        relevant_articles=judgment.relevant_articles,
+        charge=judgment.charges,
+        term_of_imprisonment=judgment.term_of_imprisonment,
+        thought=f"{task.draft.explanation} {thought}" if task.draft else thought,
+    )
+
+
+@answer_offline.register
+def induce(task: Induce, draw: random.Random) -> Directive:
+    """The words that most of the cases share, as conditions."""
+    shared = _shared([one.facts for one in task.standards])
+    rule = _rule(task.language, "rule", shared, number=task.anchor, charges="; ".join(task.charges))
+    return Directive(directive=rule)
+
+
+@answer_offline.register
+def refine(task: Refine, draw: random.Random) -> Directive:
+    """The directive, with the words that only the contrasting trajectory has as what does not suffice."""
+    mine, theirs = Counter(words(task.positive.facts)), Counter(words(task.negative.facts))
+    only = [word for word, _ in theirs.most_common() if word not in mine and _telling(word)][:4]
+    kept = sentences(task.directive)[:6]
+    limit = _rule(task.language, "except", only) if only else ""
+    return Directive(directive=" ".join(dict.fromkeys((*kept, *filter(None, (limit,))))))
+
+
+@answer_offline.register
+def consolidate(task: Consolidate, draw: random.Random) -> Directive:
+    """Every sentence of theirs once."""
+    return Directive(directive=" ".join(dict.fromkeys(s for text in task.directives for s in sentences(text))))
+
+
+def _language(code: str) -> str:
+    return "zh" if code.startswith("zh") else "en"
+
+
+def _rule(language: str, name: str, terms: Sequence[str], **more: object) -> str:
+    joined = ("、" if _language(language) == "zh" else ", ").join(terms)
+    return SAY[_language(language)][name].format(words=joined, **more)
+
+
+def _telling(word: str) -> bool:
+    return len(word) > 1 and not word[0].isdigit() and "某" not in word
+
+
+def _shared(texts: Sequence[str]) -> list[str]:
+    counts = Counter(word for text in texts for word in set(words(text)) if _telling(word))
+    most = [word for word, count in counts.most_common() if count > len(texts) / 2]
+    return sorted(most, key=lambda word: (-counts[word], -len(word), word))[:8] or [w for w, _ in counts.most_common(4)]
+
+
+def _own(statute: Statute) -> set[str]:
+    return set(words(" ".join((statute.cues.zh, statute.cues.en, statute.title.zh, statute.title.en))))
+
+
+def _fits(language: str, number: int, statute: Statute, points: Iterable[str]) -> str:
+    say = SAY[_language(language)]
+    told = [word for word in dict.fromkeys(words("\n".join(points))) if word in _own(statute)][:8]
+    joined = ("、" if _language(language) == "zh" else ", ").join(told) or say["nothing"]
+    title = statute.title.in_language(language) if statute.number == number else str(number)
+    return say["fits"].format(number=number, title=title, words=joined)
+
+
+def _support(precedents: Sequence[Recalled], directives: Sequence[Directed]) -> Mapping[int, float]:
+    support: dict[int, float] = {}
+    for one in precedents:
+        for number in one.verdict.relevant_articles:
+            support[number] = support.get(number, 0.0) + one.score / max(1, len(precedents))
+    for directive in directives:
+        weight = directive.score * directive.confidence / max(1, len(directives))
+        support[directive.anchor] = support.get(directive.anchor, 0.0) + weight
+    return support
+
+
+def _under(number: int, facts: str, language: str, found: CaseInformation) -> Judgment:
+    statute = next((s for s in found.statutes if s.number == number), None)
+    decided = Counter(
+        charge
+        for near in found.precedents
+        if number in near.judgment.relevant_articles
+        for charge in near.judgment.charges
+    )
+    told = set(words(facts))
+    names = [name.in_language(language) for name in statute.charges] if statute else []
+    names.sort(key=lambda name: (-decided[name], -len(set(words(name)) & told)))
+    charge = names[0] if names else next(iter(decided), str(number))
+    return Judgment(
+        relevant_articles=(number,), charges=(charge,), term_of_imprisonment=term_for(facts, statute, found)
+    )

@@ -1,0 +1,59 @@
+"""What VERDICT declares of itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from courtroom.criminal import CriminalCase
+from courtroom.engine.procedure import Preset, Procedure, Role, StageKind
+from courtroom.procedures.verdict import offline as _offline  # registers the offline model's methods
+from courtroom.procedures.verdict.deliberate import deliberate
+from courtroom.procedures.verdict.setup import VerdictSetup, members
+from courtroom.procedures.verdict.views import VIEWS
+
+__all__ = ["VERDICT", "_offline"]
+
+
+def at_most(case: CriminalCase, setup: VerdictSetup) -> int:
+    """Upper bound on the calls: clerk, assistant, two a turn, presiding judge, three of the meta-model."""
+    learns = 3 if setup.remembers and setup.learning.on and setup.directs and case.gold is not None else 0
+    return (1 if setup.alone else 3 + 2 * setup.turns) + learns
+
+
+VERDICT = Procedure(
+    name="verdict",
+    title="VERDICT",
+    summary="A collegial panel predicts a criminal judgment: clerk and assistant prepare, a judge drafts, a supervisor passes "
+    "or rejects with a memory of standards and micro-directives in view, the presiding judge decides; the memory learns.",
+    paper="Liao et al. (2026), VERDICT: Verifiable Evolving Reasoning with Directive-Informed Collegial Teams for Legal "
+    "Judgment Prediction",
+    hears="criminal",
+    setup=VerdictSetup,
+    roles=(
+        Role("clerk", "Court Clerk", "Lists the points of the facts that matter."),
+        Role("assistant", "Judicial Assistant", "Picks about five articles from those found, and may add its own."),
+        Role("judge", "Case-handling Judge", "Drafts; the memory is out of its sight. The paper's expert model."),
+        Role("supervisor", "Adjudication Supervisor", "Passes a draft or rejects it with advice, the memory in view."),
+        Role("presiding", "Presiding Judge", "Decides on articles, charges and term."),
+        Role("meta", "Meta-model", "Writes, sharpens and merges micro-directives after the verdict."),
+    ),
+    stages=(
+        StageKind("analysis", "Pre-adjudication", "Event points, statutes, and what the memory recalls."),
+        StageKind("turn", "Turn", "A draft and its verification; a rejection leads to the next turn."),
+        StageKind("final", "Final adjudication", "The presiding judge decides."),
+        StageKind("learning", "Learning", "Where the real judgment is known, the memory learns from the run."),
+    ),
+    choices=(),
+    prompts=Path(__file__).parent / "prompts",
+    members=members,
+    deliberate=deliberate,
+    looks_in=("statutes", "standards", "directives"),
+    at_most=at_most,
+    views=VIEWS,
+    presets=(
+        Preset("Paper", "Three turns at most, three standards and three directives, a memory that learns.", {}),
+        Preset("Without memory", "The ablation without standards and directives.", {"variant": "no-memory"}),
+        Preset("Without micro-directives", "The ablation with standards alone.", {"variant": "no-directives"}),
+        Preset("Without other agents", "The ablation with the presiding judge alone.", {"variant": "no-agents"}),
+    ),
+)

@@ -1,0 +1,137 @@
+"""What only VERDICT can show: the panel's flow, the turns of draft and review, the memory, what was learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from courtroom.engine.blocks import Block, Card, Cards, Diff, Flow, Step, Table, Text
+from courtroom.engine.events import Called, Learned
+from courtroom.engine.procedure import View
+from courtroom.engine.record import Record
+from courtroom.judging.views import Shown, compared, retrieved
+from courtroom.knowledge.lessons import Adjust, Put
+from courtroom.knowledge.memory import Recall
+from courtroom.procedures.verdict.setup import TITLES
+
+
+def flow(record: Record) -> Shown:
+    """Clerk, assistant, then judge and supervisor in turns, then the presiding judge."""
+    steps = []
+    for call in record.calls:
+        if call.member != "meta":
+            state = "done"
+            if call.task == "verify" and call.value:
+                state = "rejected" if call.value["need_rejudge"] else "passed"
+            body, items = _told(call)
+            where = f" · {record.stage(call.stage).name}" if call.task in ("draft", "verify") else ""
+            steps.append(Step(f"{call.title}{where}", TITLES[call.member], body, state, items))  # type: ignore[arg-type]
+    return {"": [Flow(tuple(steps))] if steps else [Text("Nobody has been asked yet.")]}
+
+
+def turns(record: Record) -> Shown:
+    """Each turn's draft, the supervisor's flag and feedback, and what changed from draft to draft."""
+    shown: Shown = {}
+    before = ""
+    for stage in record.stages:
+        calls = {call.task: call for call in record.calls if call.stage == stage.path and call.value}
+        draft, check = calls.get("draft"), calls.get("verify")
+        if draft is None:
+            continue
+        text = _told(draft)[0]
+        blocks: list[Block] = [Text(text, "Draft")]
+        if check:
+            rejected = bool((check.value or {})["need_rejudge"])
+            feedback = str((check.value or {})["suggestions"])
+            blocks.append(
+                Flow((Step("Verification", TITLES["supervisor"], feedback, "rejected" if rejected else "passed"),))
+            )
+        if before:
+            blocks.append(Diff(before, text, "What changed since the draft before"))
+        shown[stage.name] = blocks
+        before = text
+    return shown or {"": [Text("No draft has been written yet.")]}
+
+
+def memory(record: Record) -> Shown:
+    """What the memory recalled, with the parts of each score."""
+    shown: Shown = {}
+    columns = ("Recalled", "Score", "IoU", "Topo", "SemSim")
+    for retrieval in record.retrievals:
+        if isinstance(retrieval.query, Recall):
+            title = "Standards" if retrieval.query.collection == "standards" else "Micro-directives"
+            rows = tuple(
+                (_name(hit.record), hit.parts.score, hit.parts.iou, hit.parts.topo, hit.parts.semsim)
+                for hit in retrieval.hits
+                if hit.parts
+            )
+            cards = tuple(_card(hit.record) for hit in retrieval.hits)
+            shown[title] = [
+                Table(columns, rows, title="Score = 0.4 IoU + 0.3 Topo + 0.3 SemSim", shares=columns[1:], empty=EMPTY),
+                Cards(cards),
+            ]
+    return shown or {"": [Text("The memory was not asked in this run.")]}
+
+
+def learned(record: Record) -> Shown:
+    """The steps of learning, in order."""
+    cards = []
+    for event in record.of(Learned):
+        lesson = event.lesson
+        items = []
+        for op in lesson.ops:
+            if isinstance(op, Put):
+                items.append(f"{op.collection}: {_name(op.record)}")
+            elif isinstance(op, Adjust):
+                items.append(f"{op.id}: confidence {op.by:+.2f}")
+            else:
+                items.append(f"{op.collection}: {op.id} goes")
+        told = (("", "held back: a fork leaves the memory as it is"),) if event.held_back else ()
+        cards.append(Card(lesson.phase.capitalize(), lesson.why, told, tuple(items)))
+    return {"": [Cards(tuple(cards), empty="Nothing was learned: the real judgment is not known, or learning is off.")]}
+
+
+def judgment(record: Record) -> Shown:
+    """The judgment beside the real one."""
+    return {"": compared(record)}
+
+
+EMPTY = "The memory holds nothing yet. It fills as cases with a known judgment are heard."
+
+
+def _told(call: Called) -> tuple[str, tuple[str, ...]]:
+    value: dict[str, Any] = call.value or {}
+    if call.value is None:
+        return call.error, ()
+    match call.task:
+        case "extract":
+            return "", tuple(value["points"])
+        case "rerank":
+            return "Articles " + ", ".join(map(str, value["articles"])), ()
+        case "draft":
+            return f"Article {value['predicted_article']}. {value['explanation']}", ()
+        case "verify":
+            return str(value["suggestions"]), ()
+        case _:
+            articles = ", ".join(map(str, value["relevant_articles"]))
+            return f"{'; '.join(value['charge'])} · articles {articles}", (str(value["thought"]),)
+
+
+def _name(record: dict[str, Any]) -> str:
+    return str(record.get("title") or record.get("text") or record["id"])
+
+
+def _card(record: dict[str, Any]) -> Card:
+    if "anchor" in record:
+        facts = (("Article", str(record["anchor"])), ("Confidence", f"{record['confidence']:.2f}"))
+        return Card("; ".join(record["charges"]) or record["id"], record["text"], facts)
+    return Card(_name(record), record["facts"], (("Labels", "; ".join(record["gold"]["charges"])),))
+
+
+VIEWS = (
+    View("flow", "Flow", ":material/account_tree:", "The panel in the order of the procedure, and what each handed on.", flow),
+    View("turns", "Turns", ":material/sync:", "Draft, Pass or Reject with feedback, and what the next draft changed.", turns),
+    View("retrieval", "Retrieval", ":material/search:", "The coarse set of statutes with ranks by meaning (dense), by words (BM25) and by both (fused).", retrieved),
+    View("memory", "Memory", ":material/psychology:", "Standards and micro-directives that the supervisor and the presiding judge were shown.", memory),
+    View("learning", "Learning", ":material/school:", "What the memory was taught by this run.", learned),
+    View("judgment", "Judgment", ":material/balance:", "The judgment beside the real one, where it is known.", judgment),
+)  # fmt: skip
