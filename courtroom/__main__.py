@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -87,6 +88,31 @@ def resume(
 
 
 @app.command()
+def fork(
+    run: Annotated[str, typer.Argument(help="The run to fork.")],
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="KEY=VALUE, e.g. jury.5.traits='[\"blunt\"]'.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Another seed asks all that depends on chance anew.")] = None,
+    estimate: Annotated[bool, typer.Option(help="Ask nothing; say how many calls the fork would take.")] = False,
+    json_: Json = False,
+) -> None:
+    """Run a case again with something changed; what is not touched by it is served from the record."""
+    house = Courthouse()
+    parent = house.record(run)
+    kind = house.procedures[parent.run.procedure].setup
+    setup = _changed(kind, parent.setup.model_dump(mode="json"), set_ or [])
+    if not estimate:
+        _drive(house, house.fork(run, setup, seed), None, json_)
+    wanted = parent.run.seed if seed is None else seed
+    found = house.estimate(parent.run.procedure, parent.case, setup, wanted, run)
+    house.close()
+    summary = {"calls": found.calls, "ask": found.calls - found.on_record, "serve": found.on_record}
+    told = f"{summary['ask']} calls would be asked, {summary['serve']} are served from the record."
+    print(json.dumps(summary) if json_ else told)
+
+
+@app.command()
 def show(run: str, json_: Json = False) -> None:
     """How a run stands."""
     house = Courthouse()
@@ -134,6 +160,10 @@ def _setup(kind: type[Setup], model: str | None, changes: list[str]) -> Setup:
     values: dict[str, Any] = kind().model_dump(mode="json")
     if model:
         values["model"]["id"] = model
+    return _changed(kind, values, changes)
+
+
+def _changed(kind: type[Setup], values: dict[str, Any], changes: list[str]) -> Setup:
     for change in changes:
         key, equals, text = change.partition("=")
         if not equals:

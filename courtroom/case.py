@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from typing import Literal, Self
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -27,6 +27,11 @@ class Medium(Strict):
     sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$", description="Content hash once taken in.")
 
 
+def hashed(medium: Medium, hashes: Mapping[str, str]) -> Medium:
+    """A medium with its content hash, where there is one for its path."""
+    return medium.model_copy(update={"sha256": hashes.get(medium.file, medium.sha256)})
+
+
 class Case(Strict):
     """What all kinds of case have in common. A procedure says by `kind` which cases it can hear."""
 
@@ -47,6 +52,36 @@ class Case(Strict):
     def blind(self) -> Self:
         """The case without anything that a member must not know: the real outcome, gold labels."""
         return self
+
+    kind_title: ClassVar[str] = "Case"
+    """What a page calls this kind."""
+    from_text: ClassVar[bool] = False
+    """Whether one text, with or without pictures, makes such a case; then there is `written`."""
+
+    def with_media(self, hashes: Mapping[str, str]) -> Self:
+        """The case with content hashes filled in, by the paths under which it names its media."""
+        return self
+
+    def brief(self) -> tuple[str, ...]:
+        """What a list shows of it, in short."""
+        return ()
+
+    def sections(self) -> tuple[tuple[str, str], ...]:
+        """Title and text of all there is to read, for a reader of the case."""
+        return ()
+
+    @classmethod
+    def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
+        """A case from a text that somebody wrote or pasted.
+
+        Raises:
+            CaseError: the text can't be read as such a case.
+        """
+        raise NotImplementedError(f"a text does not make a {cls.kind_title}")
+
+    def real_outcome(self) -> str:
+        """What was really decided, in words; empty where that isn't known."""
+        return ""
 
     def real_counts(self) -> dict[str, int]:
         """How a real panel voted, by choice; empty where that isn't known."""

@@ -104,14 +104,32 @@ class Courthouse:
         complete, _ = chosen.prepare(case, setup, seed)
         return self.store.create(procedure, case, complete, seed)
 
+    def fork(self, parent: str, setup: Setup, seed: int | None = None) -> str:
+        """A new run of the same case with another setup. What is not touched by the change is served from the record.
+
+        Args:
+            seed: another one than the parent's asks all that depends on chance anew.
+        """
+        row = self.store.run(parent)
+        case = self.store.case(row)
+        wanted = row.seed if seed is None else seed
+        complete, _ = self.procedures[row.procedure].prepare(case, setup, wanted)
+        return self.store.create(row.procedure, case, complete, wanted, parent=parent, origin="fork")
+
     def record(self, run: str) -> Record:
         """A run as it stands on record."""
         return self.runner.record(run)
 
-    def estimate(self, procedure: str, case: Case, setup: Setup, seed: int) -> Estimate:
-        """About what a run will take, by a rehearsal in memory."""
-        on_record = lambda key: self.answers.reply(key) is not None  # noqa: E731
-        work = rehearse(self.procedures[procedure], case, setup, seed, self.knowledge, self.capabilities, on_record)
+    def estimate(self, procedure: str, case: Case, setup: Setup, seed: int, parent: str | None = None) -> Estimate:
+        """About what a run will take, by a rehearsal in memory in which answers on record count as they are.
+
+        Args:
+            parent: the run that it is to be forked from: what that one looked up is not looked up anew.
+        """
+        seen = (lambda key: self.store.retrieval(parent, key)) if parent else (lambda key: None)
+        work = rehearse(
+            self.procedures[procedure], case, setup, seed, self.knowledge, self.capabilities, self.answers.reply, seen
+        )
         return self.runner.do(work).result()
 
     def price(self, estimate: Estimate) -> float | None:

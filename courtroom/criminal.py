@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.case import Case, Medium, Strict
+from courtroom.case import Case, Medium, Strict, hashed
 from courtroom.judgment import Judgment, Term, bare_charge
 
 Asked = Literal["judgment", "case_analysis", "crime_amount"]
@@ -68,6 +68,44 @@ class CriminalCase(Case):
     def media(self) -> Iterator[Medium]:
         """The key frames in order."""
         return iter(self.frames)
+
+    kind_title = "Criminal case"
+    from_text = True
+
+    def with_media(self, hashes: Mapping[str, str]) -> Self:
+        """The key frames with their content hashes."""
+        return self.model_copy(update={"frames": tuple(hashed(frame, hashes) for frame in self.frames)})
+
+    def brief(self) -> tuple[str, ...]:
+        """Who is charged, and what is asked where it isn't a judgment."""
+        return *filter(None, (self.defendant,)), *((self.asked.replace("_", " "),) if self.asked != "judgment" else ())
+
+    def sections(self) -> tuple[tuple[str, str], ...]:
+        """Facts, options, defendants."""
+        options = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, self.options, strict=False))
+        told = (("Facts", self.facts), ("Options", options), ("Defendants", "\n".join(self.defendants)))
+        return tuple((title, text) for title, text in told if text)
+
+    @classmethod
+    def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
+        """A case whose facts are the text."""
+        return cls(id=name, title=title, language=language, facts=text, frames=media, source="Written in the app")
+
+    def real_outcome(self) -> str:
+        """The real judgment, as far as it is known."""
+        if self.gold is None:
+            return ""
+        if self.gold.choice is not None:
+            return f"The right option: {self.gold.choice}"
+        if self.gold.amount is not None:
+            return f"The real amount: {self.gold.amount:,.2f} yuan"
+        real = self.gold.judgment()
+        parts = [
+            f"article {', '.join(map(str, real.relevant_articles))}" if self.gold.relevant_articles else "",
+            "; ".join(real.charges),
+            str(real.term_of_imprisonment) if self.gold.term_of_imprisonment is not None else "",
+        ]
+        return "Real judgment: " + " · ".join(filter(None, parts))
 
     def blind(self) -> Self:
         """Without the gold labels."""

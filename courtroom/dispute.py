@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.case import Case, Medium, Strict
+from courtroom.case import Case, Medium, Strict, hashed
 
 Side = Literal["buyer", "seller"]
 SIDES: tuple[Side, Side] = ("buyer", "seller")
@@ -102,6 +102,21 @@ class Dispute(Case):
         """All media, in the order of the evidence."""
         return (medium for piece in self.evidence for medium in piece.media)
 
+    kind_title = "Dispute"
+
+    def with_media(self, hashes: Mapping[str, str]) -> Self:
+        """The media of each piece of evidence with their content hashes."""
+        evidence = tuple(
+            piece.model_copy(update={"media": tuple(hashed(medium, hashes) for medium in piece.media)})
+            for piece in self.evidence
+        )
+        return self.model_copy(update={"evidence": evidence})
+
+    def brief(self) -> tuple[str, ...]:
+        """Category, price and how much evidence there is."""
+        price = f"{self.transaction.price:,.2f} {self.transaction.currency}"
+        return self.category, price, f"{len(self.evidence)} pieces of evidence"
+
     def blind(self) -> Self:
         """Without the real jury's votes and opinions."""
         return self.model_copy(update={"jury": None})
@@ -109,6 +124,13 @@ class Dispute(Case):
     def real_counts(self) -> dict[str, int]:
         """The real jury's votes."""
         return {"buyer": self.jury.buyer, "seller": self.jury.seller} if self.jury else {}
+
+    def real_outcome(self) -> str:
+        """The real jury's votes."""
+        if self.jury is None:
+            return ""
+        tie = " (near tie)" if abs(self.jury.buyer - self.jury.seller) < 3 else ""
+        return f"Real jury: ● buyer {self.jury.buyer}, ■ seller {self.jury.seller}{tie}"
 
     def by_side(self, side: Side) -> tuple[Evidence, ...]:
         """The evidence of one side, in order of submission."""

@@ -15,7 +15,6 @@ from courtroom.case_checks import check
 from courtroom.case_files import Package, read_folder
 from courtroom.case_kinds import parse_case
 from courtroom.database import Database
-from courtroom.dispute import Dispute
 from courtroom.errors import CaseError
 from courtroom.media import MediaStore
 from courtroom.settings import DATA
@@ -30,16 +29,15 @@ class CaseSummary(Strict):
     id: str
     title: str
     kind: str
-    category: str
+    kind_title: str
     language: str
     fictional: bool
     bundled: bool
-    evidence: int
+    brief: tuple[str, ...]
     images: int
     videos: int
-    price: str
-    votes: tuple[int, int] | None
-    """The real jury's votes for buyer and seller, where known."""
+    real: str
+    """What was really decided, in words; empty where that isn't known."""
     picture: Medium | None
     """The first picture, for a card."""
 
@@ -53,7 +51,9 @@ class Library:
     def cases(self) -> list[CaseSummary]:
         """All cases, the user's own first."""
         own = [_summary(case, bundled=False) for case in self._own()]
-        samples = sorted(self._samples.values(), key=lambda case: (case.language != "en", case.title))
+        samples = sorted(
+            self._samples.values(), key=lambda case: (case.kind != "dispute", case.language != "en", case.title)
+        )
         return own + [_summary(case, bundled=True) for case in samples]
 
     def case(self, name: str) -> Case:
@@ -139,16 +139,7 @@ class Library:
 
 def take_media(case: C, files: Mapping[str, bytes], store: MediaStore) -> C:
     """The case with each medium in the store and its content hash filled in."""
-    hashes = {name: store.take(data, Path(name).name) for name, data in files.items()}
-    if not isinstance(case, Dispute):
-        return case
-    evidence = tuple(
-        piece.model_copy(
-            update={"media": tuple(m.model_copy(update={"sha256": hashes.get(m.file, m.sha256)}) for m in piece.media)}
-        )
-        for piece in case.evidence
-    )
-    return case.model_copy(update={"evidence": evidence})
+    return case.with_media({name: store.take(data, Path(name).name) for name, data in files.items()})
 
 
 def _names(name: str) -> Iterator[str]:
@@ -165,19 +156,17 @@ def _parsed(body: str) -> Case:
 
 def _summary(case: Case, *, bundled: bool) -> CaseSummary:
     media = list(case.media())
-    dispute = case if isinstance(case, Dispute) else None
     return CaseSummary(
         id=case.id,
         title=case.title,
         kind=case.kind,
-        category=dispute.category if dispute else "",
+        kind_title=case.kind_title,
         language=case.language,
         fictional=case.fictional,
         bundled=bundled,
-        evidence=len(dispute.evidence) if dispute else 0,
+        brief=case.brief(),
         images=sum(medium.kind == "image" for medium in media),
         videos=sum(medium.kind == "video" for medium in media),
-        price=f"{dispute.transaction.price:,.2f} {dispute.transaction.currency}" if dispute else "",
-        votes=(dispute.jury.buyer, dispute.jury.seller) if dispute and dispute.jury else None,
+        real=case.real_outcome(),
         picture=next((medium for medium in media if medium.kind == "image"), None),
     )

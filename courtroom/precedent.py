@@ -34,5 +34,6 @@ class Precedent(Strict):
 class PrecedentBatch(Case):
     """Precedents to distil norms from, one after the other: the closed loop of appendix B.2."""
 
+    kind_title = "Precedents"
     kind: Literal["precedents"] = "precedents"
     precedents: tuple[Precedent, ...] = Field(min_length=1)

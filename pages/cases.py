@@ -5,12 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from courtroom.case_files import read_upload
+from courtroom.case_kinds import CASE_KINDS
+from courtroom.dispute import Dispute
 from courtroom.errors import CourtroomError
 from courtroom.library import CaseSummary
 from pages.parts.case_form import case_form
 from pages.parts.case_view import case_view
 from pages.parts.house import courthouse
 from pages.parts.inert import literal
+from pages.parts.text_form import text_form
 
 PER_ROW = 3
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -30,16 +33,13 @@ def card(case: CaseSummary) -> None:
         if case.picture and case.picture.sha256:
             st.image(house.media.image(case.picture.sha256, 480), width="stretch")
         st.markdown(f"**{literal(case.title)}**")
-        facts = [case.category, LANGUAGES.get(case.language, case.language), case.price]
-        st.caption(" · ".join(literal(fact) for fact in facts if fact))
-        counts = [f"{case.evidence} pieces of evidence", f"{case.images} pictures"]
-        counts += [f"{case.videos} video" + "s" * (case.videos > 1)] if case.videos else []
-        st.caption(", ".join(counts))
-        if case.votes:
-            buyer, seller = case.votes
-            st.caption(
-                f"Real jury: ● buyer {buyer}, ■ seller {seller}" + (" (near tie)" if abs(buyer - seller) < 3 else "")
-            )
+        facts = [case.kind_title, LANGUAGES.get(case.language, case.language), *case.brief]
+        st.caption(" · ".join(literal(fact) for fact in facts))
+        counts = [f"{number} {word}{'s' * (number > 1)}" for number, word in _media(case) if number]
+        if counts:
+            st.caption(", ".join(counts))
+        if case.real:
+            st.caption(literal(case.real))
         with st.container(horizontal=True):
             if st.button("Hear this case", key=f"hear-{case.id}", type="primary", icon=":material/gavel:"):
                 hear(case.id)
@@ -48,6 +48,10 @@ def card(case: CaseSummary) -> None:
                 st.rerun()
             if case.bundled:
                 st.badge("Sample", color="gray")
+
+
+def _media(case: CaseSummary) -> tuple[tuple[int, str], ...]:
+    return (case.images, "picture"), (case.videos, "video")
 
 
 def upload() -> None:
@@ -71,12 +75,23 @@ def upload() -> None:
             st.error(literal(str(error)))
 
 
+def write() -> None:
+    """Write a case of any kind that can be written by hand."""
+    kinds = [Dispute, *(kind for kind in CASE_KINDS.values() if kind.from_text)]
+    kind = st.segmented_control(
+        "What kind", kinds, default=kinds[0], format_func=lambda k: k.kind_title, key="form_kind"
+    )
+    if kind is None or kind is Dispute:
+        case_form(house)
+    else:
+        text_form(house, kind)
+
+
 def library() -> None:
     """All cases, with filters."""
     st.title("Courtroom")
     st.markdown(
-        "Watch a jury of language-model agents judge a dispute, step by step. Pick a case; without a key, an offline "
-        "model stands in."
+        "Watch language-model agents deliberate on a case, step by step. Pick one; without a key, an offline model stands in."
     )
     adding = st.segmented_control(
         "Add a case",
@@ -88,11 +103,11 @@ def library() -> None:
     if adding == "Upload":
         upload()
     elif adding == "Write":
-        case_form(house)
+        write()
     cases = house.library.cases()
     wanted = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
     text = wanted[0].text_input("Search", placeholder="kettle, refund, camera ...").casefold()
-    category = wanted[1].selectbox("Category", ["All categories", *sorted({case.category for case in cases})])
+    sort = wanted[1].selectbox("Kind", ["All kinds", *dict.fromkeys(case.kind_title for case in cases)])
     language = wanted[2].selectbox(
         "Language",
         ["All", *sorted({case.language for case in cases})],
@@ -103,13 +118,13 @@ def library() -> None:
         "Samples": lambda c: c.bundled,
         "Your own": lambda c: not c.bundled,
         "With video": lambda c: c.videos > 0,
-        "Near ties": lambda c: c.votes is not None and abs(c.votes[0] - c.votes[1]) < 3,
+        "Near ties": lambda c: "near tie" in c.real,
     }
     shown = [
         case
         for case in cases
-        if text in f"{case.title} {case.category} {case.id}".casefold()
-        and category in ("All categories", case.category)
+        if text in f"{case.title} {' '.join(case.brief)} {case.id}".casefold()
+        and sort in ("All kinds", case.kind_title)
         and language in ("All", case.language)
         and tests.get(kind, lambda c: True)(case)
     ]

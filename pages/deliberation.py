@@ -41,8 +41,10 @@ except NoSuchRun:
     st.stop()
 
 procedure = house.procedures[record.run.procedure]
+votes = any(role.votes for role in procedure.roles)
 st.title(literal(record.run.title))
-st.caption(f"{procedure.title} · run {literal(run)} · seed {record.run.seed}")
+origin = f" · a fork of [{literal(record.run.parent)}](?run={record.run.parent})" if record.run.parent else ""
+st.caption(f"{procedure.title} · run {literal(run)} · seed {record.run.seed}{origin}")
 if any(member.spec.id == OFFLINE for member in record.members):
     st.caption(f":material/info: {NOTICE}")
 for note in record.notes:
@@ -64,7 +66,8 @@ def live() -> None:
     controls(house, procedure, now)
     stage_line(house, procedure, now)
     open_calls(house, now)
-    seen = (len(now.stages), sum(map(len, now.ballots.values())), len(now.tallies), now.run.status)
+    answers = 0 if votes else len(now.calls)
+    seen = (len(now.stages), sum(map(len, now.ballots.values())), len(now.tallies), answers, now.run.status)
     if st.session_state.get("seen") != (run, seen):
         st.session_state["seen"] = (run, seen)
         if now.events and (now.run.status != record.run.status or len(now.events) > len(record.events)):
@@ -77,7 +80,7 @@ live()
 if record.run.verdict:
     verdict_view(record, procedure)
 
-tabs = ["Members", "Votes", *(view.title for view in procedure.views), "Calls"]
+tabs = ["Members", *(["Votes"] if votes else []), *(view.title for view in procedure.views), "Calls"]
 shown = (
     st.segmented_control("Look at", tabs, default=tabs[0], key=f"tab-{run}", label_visibility="collapsed") or tabs[0]
 )

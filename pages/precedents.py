@@ -91,9 +91,13 @@ text = top[0].text_input("Search by matter", placeholder="a battery that was rep
 category = top[1].selectbox("Category", ["All", *sorted({p.category for p in everything})])
 winner = top[2].selectbox("Won by", ["Either", *SIDES])
 if text.strip() and everything:
-    hits = house.runner.do(
-        house.knowledge.answer(Search(collection="precedents", text=text, k=min(50, len(everything))))
-    ).result()
+    try:
+        hits = house.runner.do(
+            house.knowledge.answer(Search(collection="precedents", text=text, k=min(50, len(everything))))
+        ).result()
+    except CourtroomError as error:
+        st.error(literal(str(error)))
+        hits = ()
     found = [(Precedent.model_validate(hit.record), hit.similarity) for hit in hits if hit.similarity > 0]
 else:
     found = [(precedent, None) for precedent in everything]
@@ -125,7 +129,7 @@ with left:
     st.download_button("Export all", lines, "precedents.jsonl", "application/jsonl", icon=":material/download:")
 with middle:
     st.subheader("From a case")
-    known = [case for case in house.library.cases() if case.votes]
+    known = [case for case in house.library.cases() if case.kind == "dispute" and case.real]
     chosen = st.selectbox("A case whose real jury is known", known, format_func=lambda case: case.title)
     if chosen and st.button("Add as a precedent"):
         try:

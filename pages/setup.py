@@ -11,6 +11,7 @@ from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from pages.parts.draft import Draft
 from pages.parts.estimate_view import estimate_view
+from pages.parts.fork_bar import fork_bar, forked_run
 from pages.parts.graph_editor import graph_editor
 from pages.parts.house import courthouse
 from pages.parts.inert import literal
@@ -23,25 +24,36 @@ from pages.parts.setup_file import setup_file
 
 house = courthouse()
 
-st.title("Setup")
+parent = forked_run(house)
+st.title("Setup" if parent is None else "Fork")
 cases = house.library.cases()
 ids = [case.id for case in cases]
 titles = {case.id: case.title for case in cases}
 chosen = st.session_state.get("case")
 top = st.columns([3, 2, 1], vertical_alignment="bottom")
-case_id = top[0].selectbox("Case", ids, ids.index(chosen) if chosen in ids else 0, format_func=lambda i: titles[i])
-st.session_state["case"] = case_id
-case = house.library.case(case_id)
-procedures = [procedure for procedure in house.procedures.values() if procedure.hears == case.kind]
-procedure = top[1].selectbox(
-    "Procedure", procedures, format_func=lambda p: p.title, help="Which published procedure hears the case."
-)
+if parent is None:
+    case_id = top[0].selectbox("Case", ids, ids.index(chosen) if chosen in ids else 0, format_func=lambda i: titles[i])
+    st.session_state["case"] = case_id
+    case = house.library.case(case_id)
+    procedures = [procedure for procedure in house.procedures.values() if procedure.hears == case.kind]
+    procedure = top[1].selectbox(
+        "Procedure", procedures, format_func=lambda p: p.title, help="Which published procedure hears the case."
+    )
+else:
+    case, procedure = parent.case, house.procedures[parent.run.procedure]
+    top[0].text_input("Case", case.title, disabled=True)
+    top[1].text_input("Procedure", procedure.title, disabled=True)
 draft = Draft.of(procedure)
+if parent is not None:
+    draft.fork_of(parent.run.id, parent.setup, parent.run.seed)
 seed = int(
     top[2].number_input("Seed", 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help="All chance depends on it.")
 )
 draft.seed = seed
-st.caption(literal(procedure.summary))
+if parent is None:
+    st.caption(literal(procedure.summary))
+else:
+    fork_bar(parent, draft)
 
 preset_names = [preset.title for preset in procedure.presets]
 preset = st.segmented_control(
@@ -103,15 +115,17 @@ with start_bar:
     if not problems:
         if setup.model.id == OFFLINE:
             st.caption(NOTICE)
-        estimate_view(house, procedure, case, setup, seed)
+        estimate_view(house, procedure, case, setup, seed, parent.run.id if parent else None)
     if start or paused:
         try:
-            run = house.new_run(procedure.name, case, setup, seed)
+            run = house.fork(parent.run.id, setup, seed) if parent else house.new_run(procedure.name, case, setup, seed)
             house.keys_for(run, typed_keys())
             house.runner.step(run) if paused else house.runner.go(run)
         except CourtroomError as error:
             st.error(literal(str(error)))
         else:
             st.session_state["run"] = run
+            st.session_state.pop("fork", None)
+            draft.forked = ""
             st.switch_page("pages/deliberation.py", query_params={"run": run})
 draft.remember()

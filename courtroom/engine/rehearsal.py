@@ -59,6 +59,7 @@ class MemoryLedger:
     """Events in a list."""
 
     events: list[Event] = field(default_factory=list)
+    seen: Callable[[str], Retrieved | None] = lambda key: None
     run: str = ""
     teaches: bool = False
 
@@ -76,15 +77,15 @@ class MemoryLedger:
         return True
 
     def retrieval(self, key: str) -> Retrieved | None:
-        """Everything is looked up."""
-        return None
+        """What a forebear saw."""
+        return self.seen(key)
 
 
 @dataclass
 class Counting:
-    """Answers by the offline model, whichever model is asked, and counts what that model would have read."""
+    """Answers from the record, else by the offline model whichever is asked, and counts what that one would have read."""
 
-    on_record: Callable[[str], bool]
+    on_record: Callable[[str], Reply | None]
     calls: Counter[str] = field(default_factory=Counter)
     prompt: Counter[str] = field(default_factory=Counter)
     completion: Counter[str] = field(default_factory=Counter)
@@ -95,9 +96,11 @@ class Counting:
     ) -> tuple[Reply, bool]:
         """See `ports.Asks`."""
         model = request.spec.id
-        text = answer_offline(request.task, random.Random(request.key)).model_dump_json()
         self.calls[model] += 1
-        self.found += self.on_record(request.key)
+        if kept := self.on_record(request.key):
+            self.found += 1
+            return kept, False
+        text = answer_offline(request.task, random.Random(request.key)).model_dump_json()
         if model != OFFLINE:
             self.prompt[model] += sum(_tokens(part) for message in request.messages for part in message.parts)
             self.completion[model] += estimate_tokens(text)
@@ -111,12 +114,14 @@ async def rehearse(
     seed: int,
     knowledge: Knows,
     sight: Sees,
-    on_record: Callable[[str], bool] = lambda key: False,
+    on_record: Callable[[str], Reply | None] = lambda key: None,
+    seen: Callable[[str], Retrieved | None] = lambda key: None,
 ) -> Estimate:
     """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk.
 
     Args:
-        on_record: whether an answer is on record under a key.
+        on_record: the answer that is on record under a key.
+        seen: what a forebear saw when it looked up the same.
     """
     setup, members = procedure.prepare(case, setup, seed)
     counting = Counting(on_record)
@@ -128,7 +133,7 @@ async def rehearse(
         members=members,
         prompts=Prompts(procedure.prompts, {"case": case.blind(), "setup": setup}, setup.prompts),
         stage_kinds=frozenset(kind.name for kind in procedure.stages),
-        ledger=MemoryLedger(),
+        ledger=MemoryLedger(seen=seen),
         asker=counting,
         knowledge=knowledge,
         sight=sight,

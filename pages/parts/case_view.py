@@ -42,9 +42,6 @@ def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> Non
     st.title(literal(case.title))
     if case.source:
         st.caption(literal(case.source))
-    if not isinstance(case, Dispute):
-        st.code(write_json(case), language="json")
-        return
     findings = check(case, house.media)
     if findings:
         with st.expander(f"Checks: {len(findings)} to look at", icon=":material/rule:"):
@@ -53,6 +50,31 @@ def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> Non
                 show(f"{literal(finding.field)}: {literal(finding.message)}")
     else:
         st.caption(":material/check: Checks found nothing wrong with this case.")
+    if isinstance(case, Dispute):
+        _dispute(house, case)
+    else:
+        _plain(house, case)
+
+
+def _plain(house: Courthouse, case: Case) -> None:
+    """A case of any other kind: its sections, its media, what was really decided."""
+    media = list(case.media())
+    for title, text in case.sections():
+        st.subheader(literal(title))
+        inert(text)
+    if media:
+        st.subheader("Pictures and videos")
+    for start in range(0, len(media), 3):
+        for column, medium in zip(st.columns(3), media[start : start + 3], strict=False):
+            with column:
+                medium_view(house, medium)
+    if real := case.real_outcome():
+        with st.expander("What was really decided"):
+            st.caption("Members of a hearing never see this.")
+            inert(real)
+
+
+def _dispute(house: Courthouse, case: Dispute) -> None:
     left, right = st.columns([1, 1], gap="large")
     with left:
         _order(case)

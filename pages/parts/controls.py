@@ -81,6 +81,14 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 )  # fmt: skip
                 if tuple(breaks) != run.control.breaks:
                     runner.set_breaks(run.id, house.store.control(run.id).model_copy(update={"breaks": tuple(breaks)}))
+        if record.events and st.button(
+            "Fork",
+            key="do-fork",
+            icon=":material/fork_right:",
+            help="Run this case again with something changed; the rest is served from the record.",
+        ):
+            st.session_state["fork"] = run.id
+            st.switch_page("pages/setup.py", query_params={"fork": run.id})
         with st.popover("Share"):
             st.caption("This address opens the same run, also in another browser:")
             st.code(f"{st.context.url}?run={run.id}", language=None, wrap_lines=True)

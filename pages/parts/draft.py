@@ -24,6 +24,8 @@ class Draft:
     seed: int = 0
     preset: str = ""
     version: int = 0
+    forked: str = ""
+    """The run from which the values come, while a fork of it is set up."""
     history: list[str] = field(default_factory=list)
 
     @classmethod
@@ -70,6 +72,13 @@ class Draft:
         self.seed = int(shared.get("seed", self.seed))
         self.preset = ""
         self._renew()
+
+    def fork_of(self, run: str, setup: Setup, seed: int) -> None:
+        """Start from a run's setup, once."""
+        if self.forked != run:
+            self.forked = run
+            self.load({"setup": setup.model_dump(mode="json"), "seed": seed})
+            self.history = [self.frozen()]
 
     def shared(self) -> dict[str, Any]:
         """What a file or a link carries: the changes against the defaults."""

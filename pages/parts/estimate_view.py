@@ -15,14 +15,16 @@ from pages.parts.inert import literal
 from pages.parts.units import count, money
 
 
-def estimate_view(house: Courthouse, procedure: Procedure, case: Case, setup: Setup, seed: int) -> None:
+def estimate_view(
+    house: Courthouse, procedure: Procedure, case: Case, setup: Setup, seed: int, parent: str | None = None
+) -> None:
     """Calls, tokens and money, about."""
-    content = f"{procedure.name}/{case.content_hash()}/{seed}/{setup.model_dump_json()}"
+    content = f"{procedure.name}/{case.content_hash()}/{seed}/{parent}/{setup.model_dump_json()}"
     kept: tuple[str, Estimate, float | None] | None = st.session_state.get("estimate")
     if kept is None or kept[0] != content:
         try:
             with st.spinner("Rehearsing ..."):
-                estimate = house.estimate(procedure.name, case, setup, seed)
+                estimate = house.estimate(procedure.name, case, setup, seed, parent)
                 kept = (content, estimate, house.price(estimate))
         except CourtroomError as error:
             st.error(literal(str(error)))

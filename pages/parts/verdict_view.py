@@ -38,6 +38,9 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
                     ("The same side won" if same else "The other side won")
                     + f"; the counts differ by {sum(far) / max(1, len(far)):.1f} votes a side on average."
                 )
+            elif real_outcome := record.case.real_outcome():
+                st.caption("What was really decided")
+                inert(real_outcome)
         with right:
             st.caption("Grounds")
             st.html(f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{escape(verdict.summary)}</div>')
