@@ -14,7 +14,7 @@ page = st.navigation(
         st.Page("pages/cases.py", title="Cases", icon=":material/folder_open:", default=True),
         st.Page("pages/setup.py", title="Setup", icon=":material/tune:"),
         st.Page("pages/deliberation.py", title="Deliberation", icon=":material/gavel:"),
-        st.Page("pages/precedents.py", title="Precedents", icon=":material/auto_stories:"),
+        st.Page("pages/knowledge.py", title="Knowledge", icon=":material/auto_stories:"),
         st.Page("pages/runs.py", title="Runs", icon=":material/history:"),
     ],
     position="top",

@@ -7,6 +7,7 @@ import json
 import logging
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +23,7 @@ from courtroom.engine.setup import Setup
 from courtroom.engine.setups import SetupStore
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
+from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.search import Knowledge
 from courtroom.library import Library
 from courtroom.media import MediaStore
@@ -31,6 +33,18 @@ from courtroom.models.prices import price
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
+
+
+@dataclass
+class TakingIn:
+    """How far an import is."""
+
+    name: str
+    total: int
+    done: int = 0
+    what: str = "Taking in"
+    error: str = ""
+    running: bool = True
 
 
 class Courthouse:
@@ -52,6 +66,8 @@ class Courthouse:
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
         self.procedures: Mapping[str, Procedure] = PROCEDURES
+        self.taking_in: dict[str, TakingIn] = {}
+        """Imports that this process has worked on, by their digests."""
         self._streaming = streaming
         self._warmed = False
         self._lock = threading.Lock()
@@ -61,6 +77,11 @@ class Courthouse:
     def knowledge(self) -> Knowledge:
         """The knowledge base."""
         return Knowledge(self.database, self.settings)
+
+    @cached_property
+    def imports(self) -> Imports:
+        """Files being taken into the knowledge base."""
+        return Imports(self.database, self.knowledge, self.settings.home / "imports")
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -87,6 +108,29 @@ class Courthouse:
                     self._streaming,
                 )
             return self._runner
+
+    def take_in(self, digest: str) -> TakingIn:
+        """Go on with an import in the background; `taking_in` tells how far it is."""
+        job = next((job for job in self.imports.pending() if job.digest == digest), None)
+        if job is None:
+            raise CourtroomError("This import is done or was given up. Choose the file again to repeat it.")
+        state = self.taking_in[digest] = TakingIn(job.name, total=job.total, done=job.done)
+        self.runner.do(self._take_in(digest, state))
+        return state
+
+    async def _take_in(self, digest: str, state: TakingIn) -> None:
+        def progress(what: str, done: int, total: int) -> None:
+            state.what, state.done, state.total = what, done, total
+
+        try:
+            await self.imports.go_on(digest, progress)
+        except CourtroomError as error:
+            state.error = str(error)
+        except Exception:
+            state.error = "The import stopped; the log says why. Go on with it: what is in stays in."
+            logging.getLogger(__name__).exception("import %s", digest)
+        finally:
+            state.running = False
 
     def keys_for(self, run: str, keys: Mapping[str, str]) -> None:
         """Keys typed in the browser, for one run, in memory only. Names are those of the environment."""

@@ -67,10 +67,11 @@ def test_samples_are_listed_with_what_they_hold(library: Library) -> None:
     sample = next(case for case in library.cases() if case.id == SAMPLE)
     assert sample.bundled
     assert sample.fictional
-    assert (sample.kind, sample.language, sample.category) == ("dispute", "en", "Digital & Appliances")
-    assert sample.evidence >= 2
+    assert (sample.kind, sample.kind_title, sample.language) == ("dispute", "Dispute", "en")
+    assert sample.brief[0] == "Digital & Appliances"
+    assert sample.brief[2].endswith("pieces of evidence")
     assert sample.videos >= 1
-    assert sample.votes is not None
+    assert sample.real.startswith("Real jury: ● buyer")
 
 
 def test_every_listed_case_can_be_opened_with_all_its_media(library: Library, store: MediaStore) -> None:
@@ -102,8 +103,12 @@ def test_a_case_is_taken_in_with_its_media(library: Library, store: MediaStore) 
     assert store.path(medium.sha256).read_bytes() == png()
     assert library.case("kettle") == added
     summary = library.cases()[0]
-    assert (summary.id, summary.bundled, summary.evidence, summary.images, summary.videos) == ("kettle", False, 1, 1, 0)
-    assert (summary.price, summary.votes, summary.picture) == ("1,234.50 CNY", None, medium)
+    assert (summary.id, summary.bundled, summary.images, summary.videos) == ("kettle", False, 1, 0)
+    assert (summary.brief, summary.real, summary.picture) == (
+        ("Digital & Appliances", "1,234.50 CNY", "1 pieces of evidence"),
+        "",
+        medium,
+    )
 
 
 def test_a_case_outlives_the_process_that_took_it_in(library: Library, database: Database, store: MediaStore) -> None:
@@ -199,7 +204,8 @@ def test_a_case_with_a_video_and_votes_is_summed_up(library: Library, tmp_path: 
     files = {"clip.webm": clip(tmp_path / "clip.webm", codec="VP80").read_bytes()}
     library.add(package(files=files, evidence=evidence, jury={"buyer": 9, "seller": 8}))
     summary = library.cases()[0]
-    assert (summary.videos, summary.images, summary.picture, summary.votes) == (1, 0, None, (9, 8))
+    assert (summary.videos, summary.images, summary.picture) == (1, 0, None)
+    assert summary.real == "Real jury: ● buyer 9, ■ seller 8 (near tie)"
 
 
 def test_script_in_a_case_comes_out_of_the_library_unchanged(library: Library) -> None:

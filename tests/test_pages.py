@@ -210,7 +210,7 @@ def test_runs_are_listed_deleted_and_brought_back(house: Courthouse) -> None:
 
 
 def test_precedents_are_found_by_matter_deleted_and_brought_back(house: Courthouse) -> None:
-    app = page("precedents")
+    app = page("knowledge")
     assert not app.exception
     next(t for t in app.text_input if t.label == "Search by matter").set_value("washing machine leaks").run()
     assert "Washing machine" in app.expander[0].label
@@ -222,7 +222,7 @@ def test_precedents_are_found_by_matter_deleted_and_brought_back(house: Courthou
 
 
 def test_distilling_from_the_page_starts_a_run_of_its_own(house: Courthouse) -> None:
-    app = page("precedents")
+    app = page("knowledge")
     next(button for button in app.button if button.label == "Distil anew").click().run()
     assert not app.exception
     (run,) = house.store.runs()

@@ -185,7 +185,7 @@ class Collection(Generic[R]):
         Raises:
             EmbeddingMismatch: the collection was indexed with another embedding.
         """
-        await asyncio.to_thread(self._check_embedding)
+        await asyncio.to_thread(self.check_embedding)
         depth = max(DEPTH, k)
         dense = await self._index.search(text, depth, self, exclude)
         by_words = await asyncio.to_thread(self._by_words, text, depth + len(exclude))
@@ -243,7 +243,12 @@ class Collection(Generic[R]):
         self._remember_embedding()
         await self.warm()
 
-    def _check_embedding(self) -> None:
+    def check_embedding(self) -> None:
+        """Remember which embedding indexes the collection.
+
+        Raises:
+            EmbeddingMismatch: it is another one than the one that is set.
+        """
         if self.mismatched:
             raise EmbeddingMismatch(
                 f"The collection “{self.name}” is indexed with the embedding {self.made_with}, but {self._embedding.name} "

@@ -1,0 +1,53 @@
+"""The standards archive as a graph: a cluster is a label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import networkx as nx
+import plotly.graph_objects as go
+
+from courtroom.figures.layout import framed
+from courtroom.figures.palette import INK, LINE, tone
+from courtroom.knowledge.jurisprudence import Standard
+
+SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "star")
+
+
+def draw_standards(
+    graph: nx.Graph, standards: Sequence[Standard], theme: str = "light", height: int = 460
+) -> go.Figure:
+    """Standards as nodes, coloured and shaped by their labels; links as lines."""
+    groups: dict[str, list[Standard]] = {}
+    for standard in standards:
+        groups.setdefault("; ".join(sorted(standard.gold.charges)) or "no charge", []).append(standard)
+    at = nx.spring_layout(graph, seed=7, k=1.6 / max(1, len(graph)) ** 0.5) if len(graph) else {}
+    figure = go.Figure()
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for one, other in graph.edges:
+        xs += [at[one][0], at[other][0], None]
+        ys += [at[one][1], at[other][1], None]
+    figure.add_scatter(
+        x=xs, y=ys, mode="lines", line={"color": LINE[theme], "width": 1}, hoverinfo="skip", showlegend=False
+    )
+    for number, (label, group) in enumerate(sorted(groups.items())):
+        known = [standard for standard in group if standard.id in at]
+        figure.add_scatter(
+            x=[at[standard.id][0] for standard in known],
+            y=[at[standard.id][1] for standard in known],
+            mode="markers",
+            name=label,
+            customdata=[standard.id for standard in known],
+            hovertext=[f"{standard.title or standard.id}<br>{label}" for standard in known],
+            hoverinfo="text",
+            marker={
+                "size": 14,
+                "symbol": SYMBOLS[number // 6 % len(SYMBOLS)],
+                "color": tone(number, theme),
+                "line": {"width": 1, "color": INK[theme]},
+            },
+        )
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
+    return framed(figure, theme, height)

@@ -1,0 +1,207 @@
+"""Files of statutes or referred precedents, taken in whole or not at all, and gone on with after a kill."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from courtroom.article_numbers import article_number
+from courtroom.case import Strict
+from courtroom.case_files import read_upload
+from courtroom.charge import charges_of
+from courtroom.criminal import CriminalCase
+from courtroom.database import Database
+from courtroom.errors import CourtroomError
+from courtroom.explain import explain
+from courtroom.knowledge.collection import Collection
+from courtroom.knowledge.search import Knowledge
+from courtroom.statute import Both, Statute
+from courtroom.text import is_chinese
+
+Into = Literal["statutes", "cases"]
+Progress = Callable[[str, int, int], None]
+"""What is being done, how many records of how many."""
+BATCH = 200
+MARKS = {"之一": 1, "之二": 2, "之三": 3, "之四": 4, "之五": 5, "之六": 6, "之七": 7, "之八": 8}
+
+
+class Pending(Strict):
+    """An import under way, or interrupted."""
+
+    digest: str
+    collection: Into
+    name: str
+    total: int
+    done: int
+    began: float
+
+
+class Imports:
+    """Imports into one knowledge base.
+
+    A file is first checked to its end and set aside; then its records go in by batches, each with the count of what is
+    done in one transaction. A killed process leaves whole batches, and going on takes in the rest.
+
+    Args:
+        folder: where checked files wait.
+    """
+
+    def __init__(self, database: Database, knowledge: Knowledge, folder: Path) -> None:
+        self._database, self._knowledge, self._folder = database, knowledge, folder
+
+    def begin(self, into: Into, name: str, data: bytes) -> str:
+        """Check a whole file and set its records aside; the import's digest.
+
+        Raises:
+            CourtroomError: a record does not fit; the sentence names it, and nothing is taken in.
+        """
+        records = list(_statutes(name, data) if into == "statutes" else _cases(name, data))
+        if not records:
+            raise CourtroomError(f"{name} holds no records. Choose a file with one JSON object on each line.")
+        lines = "".join(record.model_dump_json() + "\n" for record in records)
+        digest = hashlib.sha256(f"{into}\n{lines}".encode()).hexdigest()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / f"{digest}.part").write_text(lines, encoding="utf-8")
+        (self._folder / f"{digest}.part").replace(self._folder / f"{digest}.jsonl")
+        self._database.connection.execute(
+            "INSERT INTO imports VALUES (?, ?, ?, ?, 0, ?) ON CONFLICT (digest) DO NOTHING",
+            (digest, into, name, len(records), time.time()),
+        )
+        return digest
+
+    def pending(self) -> list[Pending]:
+        """Imports that have not come to their end, oldest first."""
+        rows = self._database.connection.execute("SELECT * FROM imports ORDER BY began")
+        return [Pending.model_validate(dict(row)) for row in rows]
+
+    async def go_on(self, digest: str, progress: Progress = lambda what, done, total: None) -> Pending:
+        """Take in what is still to be taken in, then bring the index up to date."""
+        row = self._database.connection.execute("SELECT * FROM imports WHERE digest = ?", (digest,)).fetchone()
+        if row is None:
+            raise CourtroomError("This import is done or was given up. Choose the file again to repeat it.")
+        job = Pending.model_validate(dict(row))
+        path = self._folder / f"{digest}.jsonl"
+        if not path.exists():
+            self.give_up(digest)
+            raise CourtroomError(f"The checked copy of {job.name} is gone. Choose the file again.")
+        lines = path.read_text(encoding="utf-8").split("\n")[: job.total]
+        for start in range(job.done, job.total, BATCH):
+            batch = lines[start : start + BATCH]
+            done = start + len(batch)
+            with self._database.transaction() as db:
+                self._put(job.collection, batch)
+                db.execute("UPDATE imports SET done = ? WHERE digest = ?", (done, digest))
+            progress("Taking in", done, job.total)
+        await self._index(job.collection, progress)
+        self.give_up(digest)
+        return job
+
+    def give_up(self, digest: str) -> None:
+        """Forget an import; what it has taken in so far stays."""
+        self._database.connection.execute("DELETE FROM imports WHERE digest = ?", (digest,))
+        (self._folder / f"{digest}.jsonl").unlink(missing_ok=True)
+
+    # --- within ---------------------------------------------------------------------------------------------
+
+    def _put(self, into: Into, lines: Iterable[str]) -> None:
+        if into == "cases":
+            self._knowledge.cases.put(CriminalCase.model_validate_json(line) for line in lines)
+            return
+        statutes = [self._merged(Statute.model_validate_json(line)) for line in lines]
+        self._knowledge.statutes.put(statutes)
+        for charge in charges_of(statutes):
+            known = self._knowledge.charges.get(charge.id)
+            articles = dict.fromkeys((*(known.articles if known else ()), *charge.articles))
+            self._knowledge.charges.put([charge.model_copy(update={"articles": tuple(articles)})])
+
+    def _merged(self, new: Statute) -> Statute:
+        """An imported article with what the digest knows beside its text: title, charges, cues, bands."""
+        known = self._knowledge.statutes.get(new.id)
+        if known is None:
+            return new
+        update: dict[str, Any] = {
+            "text": new.text,
+            "interpretation": new.interpretation or known.interpretation,
+            "digest": False,
+        }
+        return known.model_copy(update=update | ({"charges": new.charges} if new.charges else {}))
+
+    async def _index(self, into: Into, progress: Progress) -> None:
+        collections: list[Collection[Any]] = [self._knowledge.cases]
+        if into == "statutes":
+            collections = [self._knowledge.statutes, self._knowledge.charges]
+        for collection in collections:
+            texts = list(collection.texts().values())
+            for start in range(0, len(texts), BATCH):
+                await collection.embed(texts[start : start + BATCH])
+                progress("Embedding", min(start + BATCH, len(texts)), len(texts))
+            progress("Building the index", 0, len(texts))
+            await collection.warm()
+            progress("Building the index", len(texts), len(texts))
+
+
+def _statutes(name: str, data: bytes) -> Iterator[Statute]:
+    for number, line in _lines(name, data):
+        where = f"{name}, line {number}"
+        try:
+            row = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise CourtroomError(f"{where} is not valid JSON. Mend it; nothing of the file was taken in.") from error
+        try:
+            yield _statute(row)
+        except ValidationError as error:
+            raise CourtroomError(f"{where}: {' '.join(explain(error))} Nothing of the file was taken in.") from error
+        except (ValueError, TypeError) as error:
+            raise CourtroomError(f"{where}: {error}. Nothing of the file was taken in.") from error
+
+
+def _statute(row: Any) -> Statute:
+    if not isinstance(row, dict) or "number" not in row or "text" not in row:
+        raise ValueError("a statute needs the fields `number` and `text`")
+    named, text = row["number"], row["text"]
+    if isinstance(named, bool) or not isinstance(named, int | str):
+        raise TypeError("`number` must be an article's number, e.g. 264")
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError("`text` must be the article's text")
+    suffix = row.get("suffix", 0)
+    if isinstance(named, str) and not suffix:
+        marked = [value for mark, value in MARKS.items() if mark in named]
+        tail = named.rpartition("-")[2] if "-" in named else ""
+        suffix = marked[0] if marked else int(tail) if tail.isdigit() else 0
+    charges = row.get("charges", [])
+    return Statute(
+        number=article_number(named),
+        suffix=suffix,
+        text=_both(text),
+        interpretation=row.get("interpretation") or "",
+        charges=tuple(_both(charge) if isinstance(charge, str) else Both.model_validate(charge) for charge in charges),
+    )
+
+
+def _both(text: str) -> Both:
+    return Both(zh=text) if is_chinese(text) else Both(en=text)
+
+
+def _cases(name: str, data: bytes) -> Iterator[CriminalCase]:
+    for package in read_upload(name, data):
+        case = package.case
+        if not isinstance(case, CriminalCase):
+            raise CourtroomError(f"{name}: {case.id} is a {case.kind_title.lower()}, not a criminal case.")
+        if case.gold is None or case.gold.judgment() == type(case.gold.judgment())():
+            raise CourtroomError(f"{name}: {case.id} has no judgment, so it can't be a precedent.")
+        facts = hashlib.sha256(case.facts.encode()).hexdigest()[:16]
+        yield case.model_copy(update={"id": f"case-{facts}"})  # the same facts are one precedent
+
+
+def _lines(name: str, data: bytes) -> Iterator[tuple[int, str]]:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CourtroomError(f"{name} is not UTF-8 text. Save it as UTF-8.") from error
+    return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())

@@ -1,0 +1,86 @@
+"""The knowledge base from a shell: `python -m courtroom knowledge ...`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from courtroom.courthouse import Courthouse
+from courtroom.knowledge.collection import Mode
+
+app = typer.Typer(no_args_is_help=True, help="Look into the knowledge base, import into it, undo what it learned.")
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+@app.command("import")
+def import_(file: Path, into: Annotated[str, typer.Option(help="`statutes` or `cases`.")] = "cases") -> None:
+    """Take in a file, whole or not at all; after a kill the same command goes on where it stopped."""
+    if into not in ("statutes", "cases"):
+        raise typer.BadParameter("--into must be `statutes` or `cases`.")
+    if not file.is_file():
+        raise typer.BadParameter(f"{file} is not there. Check the path.")
+    house = Courthouse()
+    digest = house.imports.begin(into, file.name, file.read_bytes())  # type: ignore[arg-type]
+    job = house.runner.do(house.imports.go_on(digest, _progress)).result()
+    print(f"{job.total} records of {job.name} are in “{into}”.")
+    house.close()
+
+
+@app.command()
+def search(
+    text: str,
+    collection: Annotated[str, typer.Option("--in", help="Which collection.")] = "statutes",
+    k: Annotated[int, typer.Option(help="How many.")] = 5,
+    mode: Annotated[Mode, typer.Option(help="By which ranking.")] = "hybrid",
+    json_: Json = False,
+) -> None:
+    """What is closest to a text, with all three scores."""
+    house = Courthouse()
+    if collection not in house.knowledge.collections:
+        raise typer.BadParameter(f"There is no collection “{collection}”.")
+    found = house.runner.do(house.knowledge.collections[collection].search(text, k, mode)).result()
+    rows = [{"id": one.record.id, **one.scores.model_dump()} for one in found]
+    for row in [] if json_ else rows:
+        print("\t".join("" if value is None else str(value) for value in row.values()))
+    if json_:
+        print(json.dumps(rows))
+    house.close()
+
+
+@app.command()
+def reindex(collection: str) -> None:
+    """Index a collection with the embedding that is set now."""
+    house = Courthouse()
+    if collection not in house.knowledge.collections:
+        raise typer.BadParameter(f"There is no collection “{collection}”.")
+    known = house.knowledge.collections[collection]
+    house.runner.do(known.reindex()).result()
+    print(f"{len(known)} records of “{collection}” are indexed with {house.knowledge.embedding.name}.")
+    house.close()
+
+
+@app.command()
+def lessons() -> None:
+    """All steps of learning, a line each, the number first."""
+    house = Courthouse()
+    for taught in house.knowledge.lessons.all():
+        undone = " (undone)" if taught.undone else ""
+        print(f"{taught.seq}\t{taught.phase}{undone}\t{taught.run}\t{taught.why}")
+    house.close()
+
+
+@app.command()
+def undo(step: int) -> None:
+    """Undo a step of learning."""
+    house = Courthouse()
+    house.knowledge.lessons.undo(step)
+    print(f"Step {step} is undone.")
+    house.close()
+
+
+def _progress(what: str, done: int, total: int) -> None:
+    print(f"\r{what} {done} of {total}", end="" if done < total else "\n", file=sys.stderr, flush=True)

@@ -1,0 +1,47 @@
+"""Knowledge: what members can look up, what the memory has learned, and how it came to it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.collection_view import collection_view
+from pages.parts.disputes_base import disputes_base
+from pages.parts.house import courthouse
+from pages.parts.import_view import import_view
+from pages.parts.lessons_view import lessons_view
+from pages.parts.memory_view import memory_view
+
+PARTS = {
+    "disputes": "Precedents of disputes",
+    "statutes": "Statutes",
+    "charges": "Charges",
+    "cases": "Criminal precedents",
+    "standards": "Standards",
+    "directives": "Micro-directives",
+    "learning": "Learning",
+}
+
+house = courthouse()
+st.title("Knowledge")
+wanted = st.query_params.get("part")
+part = (
+    st.segmented_control(
+        "Part",
+        list(PARTS),
+        default=wanted if wanted in PARTS else "disputes",
+        format_func=PARTS.__getitem__,
+        key="knowledge_part",
+        label_visibility="collapsed",
+    )
+    or "disputes"
+)
+st.query_params["part"] = part
+if part == "disputes":
+    disputes_base(house)
+elif part == "learning":
+    lessons_view(house)
+elif part in ("standards", "directives"):
+    memory_view(house, part)
+else:
+    collection_view(house, part)
+    import_view(house, part)

@@ -1,0 +1,74 @@
+"""Every step of learning, newest first; the latest on a record can be undone."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import streamlit as st
+
+from courtroom.courthouse import Courthouse
+from courtroom.diffs import changes
+from courtroom.errors import CourtroomError
+from courtroom.knowledge.lessons import Change, Taught
+from pages.parts.blocks_view import diff_html
+from pages.parts.inert import inert, literal
+
+PAGE = 25
+PHASES = {
+    "norms": "Norms distilled",
+    "archive": "Standard archived",
+    "buffer": "Kept in the buffer",
+    "induction": "Directive induced",
+    "refinement": "Directive refined",
+    "confidence": "Confidence moved",
+    "merge": "Directives merged",
+    "pruning": "Directives pruned",
+}
+
+
+def lessons_view(house: Courthouse) -> None:
+    """The record of learning."""
+    lessons = list(reversed(house.knowledge.lessons.all()))
+    if not lessons:
+        st.info(
+            "Nothing has been learned yet. VERDICT learns from cases whose real judgment is known; norms are distilled from "
+            "precedents of disputes.",
+            icon=":material/school:",
+        )
+        return
+    wanted = st.multiselect("Show", list(PHASES), format_func=PHASES.__getitem__, placeholder="all steps")
+    shown = [taught for taught in lessons if not wanted or taught.phase in wanted]
+    pages = max(1, (len(shown) - 1) // PAGE + 1)
+    page = st.number_input(f"Page of {pages}", 1, pages, 1) if pages > 1 else 1
+    for taught in shown[(page - 1) * PAGE : page * PAGE]:
+        _lesson(house, taught)
+
+
+def _lesson(house: Courthouse, taught: Taught) -> None:
+    at = f"{datetime.fromtimestamp(taught.at):%Y-%m-%d %H:%M}"
+    mark = " · undone" if taught.undone else ""
+    with st.expander(f"**{PHASES[taught.phase]}** · {literal(taught.why)} · {at}{mark}"):
+        for change in taught.changes:
+            _change(change)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if taught.run:
+                st.link_button("Open the run", f"/deliberation?run={taught.run}")
+            if taught.undone is None and st.button("Undo this step", key=f"undo-{taught.seq}", icon=":material/undo:"):
+                try:
+                    house.knowledge.lessons.undo(taught.seq)
+                except CourtroomError as error:
+                    st.error(literal(str(error)))
+                else:
+                    st.rerun()
+
+
+def _change(change: Change) -> None:
+    before, after = change.before or {}, change.after or {}
+    st.caption(f"{change.collection} · {literal(change.id)}")
+    if before.get("confidence") != after.get("confidence"):
+        inert(f"Confidence {before.get('confidence', 'none')} → {after.get('confidence', 'gone')}", small=True)
+    texts = [
+        str(record.get("text") or record.get("norms") or record.get("reasoning") or "") for record in (before, after)
+    ]
+    if any(kind != "same" for kind, _ in changes(*texts)):
+        st.html(diff_html(*texts))
