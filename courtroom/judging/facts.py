@@ -12,10 +12,9 @@ _NAMED = re.compile(
 _NO_NAME = frozenset({"供述", "的供述", "辩解", "身份", "及其", "家属"})
 _NAMED_EN = re.compile(r"[Dd]efendant,? ((?:Mr |Ms |Mrs )?[A-Z][\w.-]*(?: [A-Z][\w.-]*){0,2})")
 _PROCEDURE = re.compile(
-    r"(公诉机关|检察院|检察机关)[^，。；]{0,12}(认为|指控罪名|建议|提交|出示|当庭|举出|提供|就此|为证|向本院)|"
-    r"(上述|以上)(事实|犯罪事实)|证据(如下|有|证实|予以)|书证|物证|证人.{0,20}证言|供述和辩解|鉴定意见书?等|户籍(证明|信息)|抓获经过|"
-    r"到案经过|追究其?刑事责任|提请.{0,6}(依法|判处)|依照《|触犯.{0,4}《|开庭|辩护(人|意见)|无异议|应当以|刑事附带民事|量刑|"
-    r"[Tt]he prosecution (submits|relies|asks|tendered)|[Dd]efence counsel|[Tt]he evidence (consists|includes)"
+    r"证据(如下|有|证实|予以)|(书证|物证|户籍(证明|信息)|抓获经过|到案经过|辨认笔录|勘查笔录|鉴定意见书?)(等|及|和|、|；|，|。|$)|证人.{0,20}证言|"
+    r"供述(和|与)辩解|提请.{0,6}(依法|判处)|开庭|辩护(人|意见)|无异议|"
+    r"[Tt]he prosecution (relies|asks|tendered)|[Dd]efence counsel|[Tt]he evidence (consists|includes)"
 )
 _MONEY = re.compile(
     r"(?:人民币|RMB|CNY|¥|￥)?\s*(\d[\d,，]*(?:\.\d+)?)\s*(余)?(万|千|百)?(?:余|多)?\s*(元|yuan|CNY|RMB)"

@@ -19,6 +19,7 @@ from courtroom.settings import Settings
 
 Name = Literal["precedents", "statutes", "charges", "cases", "standards", "directives", "buffer"]
 Mode = Literal["dense", "bm25", "hybrid"]
+OTHER = "@2"
 DEPTH = 100
 """How far down each ranking is read before both are fused."""
 
@@ -73,7 +74,7 @@ class Collection(Generic[R]):
 
     Args:
         kind: the records' class; it has an `id`.
-        text_of: what of a record is searched.
+        text_of: what of a record is searched: a text, or one in each language, of which the nearest counts.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Collection(Generic[R]):
         embedding: Embedding,
         name: Name,
         kind: type[R],
-        text_of: Callable[[R], str],
+        text_of: Callable[[R], str | tuple[str, ...]],
     ) -> None:
         self.name: Name = name
         self._database, self._kind, self._text_of, self._embedding = database, kind, text_of, embedding
@@ -137,7 +138,7 @@ class Collection(Generic[R]):
                 " ON CONFLICT (collection, id) DO UPDATE SET body = excluded.body RETURNING seq",
                 (self.name, record.id, record.model_dump_json(), time.time() if added is None else added),
             ).fetchone()["seq"]
-            word_index.put(db, self.name, seq, self._text_of(record))
+            word_index.put(db, self.name, seq, "\n".join(self._texts_of(record)))
         self._changed()
 
     def remove(self, names: Iterable[str]) -> None:
@@ -171,8 +172,12 @@ class Collection(Generic[R]):
         return int(row.fetchone()["changes"])
 
     def texts(self) -> Mapping[str, str]:
-        """What is searched, by id."""
-        return {record.id: self._text_of(record) for record in self.all()}
+        """What is embedded, by id; the second text of a record, in its other language, has a mark behind the id."""
+        return {
+            record.id + OTHER * number: text
+            for record in self.all()
+            for number, text in enumerate(self._texts_of(record))
+        }
 
     # --- finding --------------------------------------------------------------------------------------------
 
@@ -187,19 +192,23 @@ class Collection(Generic[R]):
         """
         await asyncio.to_thread(self.check_embedding)
         depth = max(DEPTH, k)
-        dense = await self._index.search(text, depth, self, exclude)
+        left_out = [name + mark for name in exclude for mark in ("", OTHER)]
+        nearest: dict[str, float] = {}
+        for name, similarity in await self._index.search(text, 2 * depth, self, left_out):
+            nearest.setdefault(name.removesuffix(OTHER), similarity)
+        dense = list(nearest.items())[:depth]
         by_words = await asyncio.to_thread(self._by_words, text, depth + len(exclude))
         by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
         fused = fuse([name for name, _ in dense], [name for name, _ in by_words])
         order = {"dense": dict(dense), "bm25": dict(by_words), "hybrid": fused}[mode]
         ranks = [{name: rank for rank, (name, _) in enumerate(ranking, 1)} for ranking in (dense, by_words)]
-        similarity, bm25 = dict(dense), dict(by_words)
+        cosines, bm25 = dict(dense), dict(by_words)
         found = []
         for name in list(order)[:k]:
             record = await asyncio.to_thread(self.get, name)
             if record is not None:
                 scores = Scores(
-                    similarity=similarity.get(name),
+                    similarity=cosines.get(name),
                     dense_rank=ranks[0].get(name),
                     bm25=bm25.get(name),
                     bm25_rank=ranks[1].get(name),
@@ -210,7 +219,7 @@ class Collection(Generic[R]):
 
     async def vectors(self, names: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """The vectors of records by id, each of length 1."""
-        texts = {name: self._text_of(record) for name in names if (record := self.get(name)) is not None}
+        texts = {name: self._texts_of(record)[0] for name in names if (record := self.get(name)) is not None}
         rows = await self._embedding.embed(list(texts.values()))
         return dict(zip(texts, rows, strict=True))
 
@@ -265,6 +274,10 @@ class Collection(Generic[R]):
 
     # --- within ---------------------------------------------------------------------------------------------
 
+    def _texts_of(self, record: R) -> tuple[str, ...]:
+        text = self._text_of(record)
+        return (text,) if isinstance(text, str) else text
+
     def _by_words(self, text: str, k: int) -> list[tuple[str, float]]:
         return word_index.closest(self._database.connection, self.name, text, k)
 
@@ -278,4 +291,5 @@ class Collection(Generic[R]):
             return
         with self._database.transaction() as db:
             for row in db.execute(f"SELECT seq, body {missing}", (self.name,)).fetchall():
-                word_index.put(db, self.name, row["seq"], self._text_of(self._kind.model_validate_json(row["body"])))
+                record = self._kind.model_validate_json(row["body"])
+                word_index.put(db, self.name, row["seq"], "\n".join(self._texts_of(record)))

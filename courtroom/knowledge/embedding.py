@@ -24,11 +24,108 @@ from courtroom.text import is_chinese, words
 log = logging.getLogger(__name__)
 
 Vectors = NDArray[np.float32]
-DIMENSIONS = 1024
+DIMENSIONS = 2048
+SPREAD = 4  # places of one word: two words that share one then differ in the others
 DEFAULT = "hashed-ngrams"
 AT_ONCE = 100  # texts in one call: providers limit them
 KEPT = 20_000  # vectors kept in memory
-_CHINESE = re.compile(r"[\u3400-\u9fff]+")
+UNKNOWN = 6.0
+"""Rarity of a word that the table lacks; names, mostly."""
+PROCEDURE = frozenset(
+    [
+        "被告人",
+        "被害人",
+        "人民检察院",
+        "检察院",
+        "检察机关",
+        "指控",
+        "公诉机关",
+        "公诉",
+        "公诉人",
+        "机关",
+        "证人",
+        "证言",
+        "供述",
+        "辩解",
+        "证据",
+        "事实",
+        "犯罪",
+        "追究",
+        "刑事责任",
+        "本院",
+        "行为",
+        "触犯",
+        "中华人民共和国",
+        "刑法",
+        "规定",
+        "提请",
+        "依法",
+        "判处",
+        "某某",
+        "某",
+        "许",
+        "年",
+        "月",
+        "日",
+        "分",
+        "公安局",
+        "派出所",
+        "书证",
+        "物证",
+        "现场",
+        "勘查",
+        "笔录",
+        "照片",
+        "户籍",
+        "证明",
+        "经过",
+        "抓获",
+        "到案",
+        "认为",
+        "构成",
+        "应当",
+        "县",
+        "市",
+        "区",
+        "镇",
+        "村",
+        "路",
+        "号",
+        "人民币",
+        "元",
+        "当日",
+        "上述",
+        "经",
+        "审理",
+        "查明",
+        "审理查明",
+        "其",
+        "一",
+        "二",
+        "三",
+        "名",
+        "情况",
+        "说明",
+        "身份",
+        "信息",
+        "归案",
+        "案发",
+        "供认",
+        "陈述",
+        "辨认",
+        "当庭",
+        "涉嫌",
+        "诉",
+        "称",
+        "案件",
+        "材料",
+        "予以",
+        "一案",
+        "作案",
+        "先后",
+    ]
+)
+"""Words that nearly every record of a Chinese criminal case holds."""
 _NO_LETTER = re.compile(r"[^a-z]+")
 
 
@@ -46,16 +143,17 @@ class Embedding(Protocol):
 
 
 class HashedNgrams:
-    """Hashed words, Chinese ones weighted by how rare they are, with pairs of characters and runs of letters.
+    """Hashed words, Chinese ones weighted by how rare they are, and runs of letters.
 
     It is lexical: it finds texts that use the same or similarly spelt words, and knows no synonyms. The weights are
-    the inverse document frequencies that come with jieba.
+    the inverse document frequencies that come with jieba. With fewer dimensions words collide so often that fusing
+    with BM25 gains nothing (on 199 real cases: 2,048 gain, 1,024 do not).
     """
 
     name = f"{DEFAULT}-2"
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of length 1, shape (texts, 1024); a text without a word is the zero vector."""
+        """Vectors of length 1, shape (texts, 2048); a text without a word is the zero vector."""
         return np.stack([_hashed(text) for text in texts]) if texts else np.zeros((0, DIMENSIONS), np.float32)
 
 
@@ -110,47 +208,45 @@ def embedding_of(name: str) -> Embedding:
 
 
 @cache
-def _hashers() -> tuple[Any, Any, Any]:
+def _hashers() -> tuple[Any, Any]:
     from sklearn.feature_extraction.text import HashingVectorizer
 
     shape: dict[str, Any] = {"n_features": DIMENSIONS, "alternate_sign": True, "norm": None, "dtype": np.float32}
-    one_word = HashingVectorizer(analyzer=lambda word: [word], **shape)
-    pairs = HashingVectorizer(analyzer=_pairs, **shape)
+    one_word = HashingVectorizer(analyzer=lambda word: [f"{word}/{n}" for n in range(SPREAD)], **shape)
     spelt = HashingVectorizer(analyzer="char_wb", ngram_range=(3, 4), **shape)
-    return one_word, pairs, spelt
+    return one_word, spelt
 
 
 @cache
-def _rarities() -> tuple[dict[str, float], float]:
+def _rarities() -> dict[str, float]:
     from importlib.resources import files
 
     table = files("jieba").joinpath("analyse", "idf.txt").read_text(encoding="utf-8")
-    rarity = {word: float(weight) for word, weight in (line.split(" ") for line in table.splitlines())}
-    return rarity, float(np.median(list(rarity.values())))
-
-
-def _pairs(text: str) -> list[str]:
-    return [run[i : i + 2] for run in _CHINESE.findall(text) for i in range(len(run) - 1)]
+    return {word: float(weight) for word, weight in (line.split(" ") for line in table.splitlines())}
 
 
 @lru_cache(maxsize=65536)
-def _place(word: str) -> tuple[int, float]:
-    """Where a word's weight is added, and with which sign."""
+def _places(word: str) -> tuple[NDArray[np.int32], Vectors]:
+    """Where a word's weight is added, and with which signs."""
     hashed = _hashers()[0].transform([word])
-    return int(hashed.indices[0]), float(hashed.data[0])
+    return hashed.indices, hashed.data
 
 
 @lru_cache(maxsize=4096)
 def _hashed(text: str) -> Vectors:
-    _, pairs, spelt = _hashers()
-    rarity, median = _rarities() if is_chinese(text) else ({}, 1.0)
+    rarity = _rarities() if is_chinese(text) else None
     by_word = np.zeros(DIMENSIONS, np.float32)
     for word, count in Counter(words(text)).items():
-        place, sign = _place(word)
-        by_word[place] += sign * math.log1p(count) * rarity.get(word, median)
-    # Pairs of characters help where words are segmented otherwise; spelling helps European inflections.
-    by_part = pairs.transform([text]) + spelt.transform([_NO_LETTER.sub(" ", text.lower())])
-    return _unit(_unit(by_word) + 0.5 * _unit(_damped(by_part.toarray()[0])))
+        if rarity is not None and (word in PROCEDURE or word[0].isdigit()):
+            continue  # dates, sums and words of procedure stand in every Chinese record and tell nothing apart
+        places, signs = _places(word)
+        by_word[places] += signs * math.log1p(count) * math.sqrt((rarity or {}).get(word, UNKNOWN))
+    letters = _NO_LETTER.sub(" ", text.lower())
+    by_spelling = _hashers()[1].transform([letters]).toarray()[0]
+    share = len(letters.split()) / max(
+        1, len(words(text))
+    )  # the odd “ATM” in a Chinese text must not weigh as all of it
+    return _unit(_unit(by_word) + 0.5 * min(1.0, share) * _unit(_damped(by_spelling)))
 
 
 def _damped(vector: Any) -> Vectors:

@@ -29,17 +29,15 @@ def bundled_cases() -> list[CriminalCase]:
     return [CriminalCase.model_validate_json(line) for line in _lines(REFERRED)]
 
 
-def statute_text(statute: Statute) -> str:
-    """What of a statute is searched."""
-    names = " ".join(_both(charge) for charge in statute.charges)
-    return "\n".join(
-        (_both(statute.title), names, _both(statute.text), _both(statute.cues), statute.interpretation)
-    ).strip()
+def statute_text(statute: Statute) -> tuple[str, ...]:
+    """What of a statute is searched, in each language that it has."""
+    parts = (statute.title, *statute.charges, statute.text, statute.cues)
+    return _each(parts, statute.interpretation)
 
 
-def charge_text(charge: Charge) -> str:
-    """What of a charge is searched."""
-    return "\n".join((_both(charge.name), _both(charge.text), _both(charge.cues)))
+def charge_text(charge: Charge) -> tuple[str, ...]:
+    """What of a charge is searched, in each language that it has."""
+    return _each((charge.name, charge.text, charge.cues))
 
 
 def case_text(case: CriminalCase) -> str:
@@ -47,8 +45,10 @@ def case_text(case: CriminalCase) -> str:
     return case.facts
 
 
-def _both(text: Both) -> str:
-    return f"{text.zh} {text.en}".strip()
+def _each(parts: tuple[Both, ...], more: str = "") -> tuple[str, ...]:
+    texts = (" ".join(part.zh for part in parts), " ".join(part.en for part in parts))
+    told = [text.strip() for text in texts if text.strip()]
+    return *told[:-1], f"{told[-1]} {more}".strip()
 
 
 def _lines(path: Path) -> Iterator[str]:
