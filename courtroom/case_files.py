@@ -18,7 +18,7 @@ from courtroom.case_kinds import parse_case
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.explain import explain
 from courtroom.media import MediaStore
-from courtroom.readers import verdictbench
+from courtroom.readers import cail, lawbench, verdictbench
 
 __all__ = ["MAX_UPLOAD", "Package", "explain", "read_folder", "read_upload", "write_json", "write_zip"]
 
@@ -172,6 +172,10 @@ def _package(where: str, row: Any, files: _Files) -> Package:
     try:
         if isinstance(row, dict) and verdictbench.looks_like(row):
             row, remarks = verdictbench.convert(row)
+        elif isinstance(row, dict) and cail.looks_like(row):
+            row = cail.convert(row)
+        elif isinstance(row, dict) and lawbench.looks_like(row):
+            row = lawbench.convert(row)
         case = parse_case(row)
     except ValidationError as error:
         told = explain(error, row)

@@ -1,16 +1,11 @@
-"""Facts of a criminal case, read by words: who, which sentences tell the acts, which sums of money."""
+"""Facts of a criminal case, read by words: which sentences tell the acts, which sums of money."""
 
 from __future__ import annotations
 
 import re
 
-from courtroom.text import is_chinese, sentences
+from courtroom.text import sentences
 
-_NAMED = re.compile(
-    r"被告人([\u4e00-\u9fff](?:某{1,2}|[×xX*]{1,3})[甲乙丙丁戊己庚0-9]?|[\u4e00-\u9fff]\d某|[\u4e00-\u9fff]{2,3}(?=[，、,。；：（(]))"
-)
-_NO_NAME = frozenset({"供述", "的供述", "辩解", "身份", "及其", "家属"})
-_NAMED_EN = re.compile(r"[Dd]efendant,? ((?:Mr |Ms |Mrs )?[A-Z][\w.-]*(?: [A-Z][\w.-]*){0,2})")
 _PROCEDURE = re.compile(
     r"证据(如下|有|证实|予以)|(书证|物证|户籍(证明|信息)|抓获经过|到案经过|辨认笔录|勘查笔录|鉴定意见书?)(等|及|和|、|；|，|。|$)|证人.{0,20}证言|"
     r"供述(和|与)辩解|提请.{0,6}(依法|判处)|开庭|辩护(人|意见)|无异议|"
@@ -20,12 +15,6 @@ _MONEY = re.compile(
     r"(?:人民币|RMB|CNY|¥|￥)?\s*(\d[\d,，]*(?:\.\d+)?)\s*(余)?(万|千|百)?(?:余|多)?\s*(元|yuan|CNY|RMB)"
 )
 _SCALES = {"万": 10_000, "千": 1_000, "百": 100}
-
-
-def defendants_in(facts: str) -> tuple[str, ...]:
-    """Names after the word for defendant, in the order in which they come."""
-    found = _NAMED.findall(facts) if is_chinese(facts) else _NAMED_EN.findall(facts)
-    return tuple(dict.fromkeys(name for name in found if name not in _NO_NAME))[:20]
 
 
 def acts_in(facts: str) -> tuple[str, ...]:

@@ -27,6 +27,9 @@ class CaseInformation(Strict):
     statutes: tuple[Statute, ...] = ()
     charges: tuple[Charge, ...] = ()
     precedents: tuple[Referred, ...] = ()
+    statute_scores: tuple[float, ...] = ()
+    charge_scores: tuple[float, ...] = ()
+    """Fused scores in the same order; members that are language models see the order alone."""
 
 
 def statutes_of(hits: Iterable[Hit]) -> tuple[Statute, ...]:
@@ -37,6 +40,11 @@ def statutes_of(hits: Iterable[Hit]) -> tuple[Statute, ...]:
 def charges_of(hits: Iterable[Hit]) -> tuple[Charge, ...]:
     """The charges that were found."""
     return tuple(Charge.model_validate(hit.record) for hit in hits)
+
+
+def scores_of(hits: Iterable[Hit]) -> tuple[float, ...]:
+    """Fused scores of what was found, 0 where they were not recorded."""
+    return tuple((hit.scores.fused or 0.0) if hit.scores else 0.0 for hit in hits)
 
 
 def precedents_of(hits: Iterable[Hit], case: CriminalCase, k: int) -> tuple[Referred, ...]:

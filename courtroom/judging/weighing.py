@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
+from courtroom.charge import Charge
 from courtroom.judging.commonest import commonest
 from courtroom.judging.facts import sums_in
-from courtroom.judging.referred import CaseInformation
+from courtroom.judging.referred import CaseInformation, Referred
 from courtroom.judgment import Judgment, Term
-from courtroom.knowledge.fusion import fuse
 from courtroom.statute import Band, Statute
 
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 NEIGHBOUR = 1.0
-"""Weight of precedents beside the ranks of statutes and charges."""
+"""Weight of precedents beside statutes and charges; a precedent counts by the square of its cosine, so far ones hardly."""
 
 _GRAVE = re.compile(
     r"死亡|致死|重伤|持枪|轮奸|特别巨大|特别严重|致残|killed|death of|died|serious injury|especially (large|huge|serious)|gunpoint"
@@ -28,36 +31,60 @@ _LIGHT = re.compile(
 
 
 def article_scores(found: CaseInformation) -> Mapping[int, float]:
-    """Articles by number, best first: ranks of statutes, of charges by their articles, and precedents' likeness."""
-    by_statute = list(dict.fromkeys(str(statute.number) for statute in found.statutes))
-    by_charge = list(dict.fromkeys(charge.articles[0].split("-")[0] for charge in found.charges))
-    scores = {int(number): score for number, score in fuse(by_statute, by_charge).items()}
+    """Articles by number, best first: fused scores of statutes and of charges by their articles, and precedents' likeness."""
+    scores: dict[int, float] = {}
+    for of_kind in (
+        _best((statute.number, score) for statute, score in _scored(found.statutes, found.statute_scores)),
+        _best((_first_article(charge), score) for charge, score in _scored(found.charges, found.charge_scores)),
+    ):
+        for number, score in of_kind.items():
+            scores[number] = scores.get(number, 0.0) + score
     scale = max(scores.values(), default=1.0)
-    total = sum(max(0.0, near.similarity) for near in found.precedents) or 1.0
-    for near in found.precedents:
-        for number in near.judgment.relevant_articles:
-            vote = NEIGHBOUR * scale * max(0.0, near.similarity) / total
-            scores[number] = scores.get(number, 0.0) + vote
+    for number, share in _decided(found, lambda near: near.judgment.relevant_articles).items():
+        scores[number] = scores.get(number, 0.0) + NEIGHBOUR * scale * share
     return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def charge_scores(found: CaseInformation, language: str) -> Mapping[str, float]:
-    """Charges by name in the case's language, best first: their own rank, their article's score, precedents."""
+    """Charges by name in the case's language, best first: their own score, their article's, and precedents' likeness."""
     articles = article_scores(found)
     scores: dict[str, float] = {}
-    for rank, charge in enumerate(found.charges, start=1):
-        article = articles.get(int(charge.articles[0].split("-")[0]), 0.0)
-        scores[charge.called(language)] = article + 0.5 / (60 + rank)
+    for charge, score in _scored(found.charges, found.charge_scores):
+        scores[charge.called(language)] = articles.get(_first_article(charge), 0.0) + score
     for statute in found.statutes:
         for place, name in enumerate(statute.charges):
-            called = name.in_language(language)
-            scores.setdefault(called, articles.get(statute.number, 0.0) - 0.001 * (place + 1))
-    total = sum(max(0.0, near.similarity) for near in found.precedents) or 1.0
+            scores.setdefault(name.in_language(language), articles.get(statute.number, 0.0) - 0.001 * (place + 1))
     scale = max(articles.values(), default=1.0)
-    for near in found.precedents:
-        for called in near.judgment.charges:
-            scores[called] = scores.get(called, 0.0) + 0.5 * scale * max(0.0, near.similarity) / total
+    for called, share in _decided(found, lambda near: near.judgment.charges).items():
+        scores[called] = scores.get(called, 0.0) + NEIGHBOUR * scale * share
     return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _scored(items: Sequence[T], scores: Sequence[float]) -> list[tuple[T, float]]:
+    """Items with their fused scores; by rank where none are known."""
+    known = len(scores) == len(items) and any(scores)
+    return list(zip(items, scores if known else [1 / (60 + rank) for rank in range(1, len(items) + 1)], strict=True))
+
+
+def _best(pairs: Iterable[tuple[int, float]]) -> dict[int, float]:
+    best: dict[int, float] = {}
+    for number, score in pairs:
+        best[number] = max(best.get(number, 0.0), score)
+    return best
+
+
+def _first_article(charge: Charge) -> int:
+    return int(charge.articles[0].split("-")[0])
+
+
+def _decided(found: CaseInformation, labels: Callable[[Referred], Iterable[K]]) -> dict[K, float]:
+    """How large a share of the precedents' likeness stands behind each label."""
+    total = sum(max(0.0, near.similarity) for near in found.precedents) or 1.0
+    shares: dict[K, float] = {}
+    for near in found.precedents:
+        for label in labels(near):
+            shares[label] = shares.get(label, 0.0) + max(0.0, near.similarity) ** 2 / total
+    return shares
 
 
 def term_for(facts: str, statute: Statute | None, found: CaseInformation) -> Term:
@@ -103,7 +130,7 @@ def judged(facts: str, language: str, found: CaseInformation) -> Judgment:
             relevant_articles=(number,), charges=(charge,), term_of_imprisonment=term_for(facts, None, found)
         )
     charge = next(iter(charges))
-    under = [int(c.articles[0].split("-")[0]) for c in found.charges if c.called(language) == charge]
+    under = [_first_article(c) for c in found.charges if c.called(language) == charge]
     under += [s.number for s in found.statutes if charge in (name.in_language(language) for name in s.charges)]
     under += [n.judgment.relevant_articles[0] for n in found.precedents if charge in n.judgment.charges]
     number = under[0] if under else next(iter(articles))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from courtroom.criminal import CriminalCase
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.judging.referred import CaseInformation, charges_of, precedents_of, statutes_of
+from courtroom.judging.referred import CaseInformation, charges_of, precedents_of, scores_of, statutes_of
 from courtroom.judgment import Judgment
 from courtroom.knowledge.search import Search
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
@@ -77,11 +77,15 @@ async def look_up(court: Hearing, summary: str) -> CaseInformation:
         return CaseInformation()
     document = CaseInformation()
     if setup.statutes:
-        hits = await court.retrieve("statutes", Search(collection="statutes", text=summary, k=setup.statutes))
-        document = document.model_copy(update={"statutes": statutes_of(hits)})
+        hits = await court.retrieve(
+            "statutes", Search(collection="statutes", text=summary, k=setup.statutes, mode=setup.ranking)
+        )
+        document = document.model_copy(update={"statutes": statutes_of(hits), "statute_scores": scores_of(hits)})
     if setup.charges:
-        hits = await court.retrieve("charges", Search(collection="charges", text=summary, k=setup.charges))
-        document = document.model_copy(update={"charges": charges_of(hits)})
+        hits = await court.retrieve(
+            "charges", Search(collection="charges", text=summary, k=setup.charges, mode=setup.ranking)
+        )
+        document = document.model_copy(update={"charges": charges_of(hits), "charge_scores": scores_of(hits)})
     if setup.precedents:
         query = Search(
             collection="cases", text=summary, k=setup.precedents + 2, mode="hybrid", exclude=(case.id,)

@@ -7,8 +7,9 @@ import re
 
 from courtroom.central import central
 from courtroom.criminal import LETTERS
+from courtroom.defendants import defendants_in
 from courtroom.judging.answers import JudgmentAnswer
-from courtroom.judging.facts import acts_in, defendants_in, sums_in
+from courtroom.judging.facts import acts_in, sums_in
 from courtroom.judging.weighing import judged, mitigating, reduced
 from courtroom.judgment import Judgment
 from courtroom.models.offline import answer_offline

@@ -31,6 +31,11 @@ class JurisAgentsSetup(Setup):
     )
     statutes: int = Field(default=10, title="Statutes looked up", ge=0, le=50, description="Dense retrieval.")
     charges: int = Field(default=10, title="Charges looked up", ge=0, le=50, description="Dense retrieval.")
+    ranking: Literal["dense", "hybrid"] = Field(
+        default="dense",
+        title="Statutes and charges ranked",
+        description="`dense` as in the paper, or `hybrid`: dense and BM25, fused.",
+    )
     precedents: int = Field(
         default=5, title="Precedents looked up", ge=0, le=20, description="Hybrid retrieval: dense and BM25, fused."
     )

@@ -74,7 +74,9 @@ async def deliberate(court: Hearing) -> Verdict:
 
 async def coarse(court: Hearing, text: str) -> Statutes:
     """S_vec: the coarse set (Eq. 1)."""
-    hits = await court.retrieve("statutes", Search(collection="statutes", text=text, k=court.setup.statutes))
+    hits = await court.retrieve(
+        "statutes", Search(collection="statutes", text=text, k=court.setup.statutes, mode=court.setup.ranking)
+    )
     return tuple(Statute.model_validate(hit.record) for hit in hits)
 
 

@@ -65,6 +65,11 @@ class VerdictSetup(Setup):
     statutes: int = Field(
         default=20, title="Statutes in the coarse set (K)", ge=1, le=100, description="Dense retrieval."
     )
+    ranking: Literal["dense", "hybrid"] = Field(
+        default="dense",
+        title="Statutes ranked",
+        description="`dense` as in the paper, or `hybrid`: dense and BM25, fused.",
+    )
     turns: int = Field(default=3, title="Turns at most (T_max)", ge=1, le=10, description="Draft and verification.")
     precedents: int = Field(default=3, title="Standards recalled", ge=0, le=20)
     directives: int = Field(default=3, title="Directives recalled", ge=0, le=20)
