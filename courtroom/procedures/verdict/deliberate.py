@@ -127,6 +127,7 @@ async def recall(court: Hearing, points: tuple[str, ...], statutes: Statutes) ->
                 reasoning=hit.record["reasoning"],
                 verdict=Judgment.model_validate(hit.record["verdict"]),
                 score=hit.parts.score if hit.parts else 0.0,
+                similarity=hit.similarity,
             )
             for hit in standards
         ),
@@ -138,6 +139,7 @@ async def recall(court: Hearing, points: tuple[str, ...], statutes: Statutes) ->
                 anchor=hit.record["anchor"],
                 charges=tuple(hit.record["charges"]),
                 score=hit.parts.score if hit.parts else 0.0,
+                similarity=hit.similarity,
             )
             for hit in directives
         ),

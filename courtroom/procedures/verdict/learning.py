@@ -44,8 +44,9 @@ class Trajectory:
 
     @property
     def reasoning(self) -> str:
-        """tau: the last draft's basis and the presiding judge's thought."""
-        return f"{self.draft.explanation}\n{self.final.thought}"
+        """tau: the chain of drafts and feedback that ends in the last draft's basis."""
+        steps = [text for turn in self.turns for text in (turn.draft.explanation, turn.feedback) if text]
+        return "\n".join((*steps, self.draft.explanation))
 
 
 async def learn(court: Hearing, trajectory: Trajectory) -> None:

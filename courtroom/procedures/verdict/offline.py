@@ -11,10 +11,10 @@ from courtroom.judging.facts import acts_in
 from courtroom.judging.referred import CaseInformation, Referred
 from courtroom.judging.weighing import judged, term_for
 from courtroom.judgment import Judgment
+from courtroom.knowledge.embedding import PROCEDURE
 from courtroom.models.offline import answer_offline
 from courtroom.procedures.verdict.tasks import (
     Consolidate,
-    Directed,
     Directive,
     Draft,
     DraftOpinion,
@@ -23,7 +23,6 @@ from courtroom.procedures.verdict.tasks import (
     FinalJudgment,
     Induce,
     Preside,
-    Recalled,
     Refine,
     Rerank,
     Shortlist,
@@ -35,6 +34,8 @@ from courtroom.text import sentences, words
 
 SHORT = 5
 """Articles on a shortlist (prompt 2: about five)."""
+NEAR = 0.2
+"""Cosine below which a recalled unit says nothing about the case."""
 MARGIN = 0.15
 """By how much the memory must prefer another article for the supervisor to reject a draft."""
 
@@ -97,7 +98,7 @@ def draft(task: DraftOpinion, draw: random.Random) -> Draft:
 @answer_offline.register
 def verify(task: Verify, draw: random.Random) -> Verification:
     """Rejects where directives and precedents together clearly prefer another article."""
-    say, support = SAY[_language(task.case.language)], _support(task.precedents, task.directives)
+    say, support = SAY[_language(task.case.language)], _support(task)
     best = max(support, key=lambda number: (support[number], -number), default=task.draft.predicted_article)
     if support.get(best, 0.0) - support.get(task.draft.predicted_article, 0.0) <= MARGIN:
         return Verification(need_rejudge=False)
@@ -129,7 +130,7 @@ def preside(task: Preside, draw: random.Random) -> FinalJudgment:
         relevant_articles=judgment.relevant_articles,
         charge=judgment.charges,
         term_of_imprisonment=judgment.term_of_imprisonment,
-        thought=f"{task.draft.explanation} {thought}" if task.draft else thought,
+        thought=thought,
     )
 
 
@@ -167,7 +168,7 @@ def _rule(language: str, name: str, terms: Sequence[str], **more: object) -> str
 
 
 def _telling(word: str) -> bool:
-    return len(word) > 1 and not word[0].isdigit() and "某" not in word
+    return len(word) > 1 and not word[0].isdigit() and "某" not in word and word not in PROCEDURE
 
 
 def _shared(texts: Sequence[str]) -> list[str]:
@@ -188,14 +189,18 @@ def _fits(language: str, number: int, statute: Statute, points: Iterable[str]) -
     return say["fits"].format(number=number, title=title, words=joined)
 
 
-def _support(precedents: Sequence[Recalled], directives: Sequence[Directed]) -> Mapping[int, float]:
+def _support(task: Verify) -> Mapping[int, float]:
+    """Likeness of what the memory recalls, by article; only near units count, and only for articles on the shortlist."""
+    listed = {statute.number for statute in task.statutes}
     support: dict[int, float] = {}
-    for one in precedents:
+    for one in task.precedents:
         for number in one.verdict.relevant_articles:
-            support[number] = support.get(number, 0.0) + one.score / max(1, len(precedents))
-    for directive in directives:
-        weight = directive.score * directive.confidence / max(1, len(directives))
-        support[directive.anchor] = support.get(directive.anchor, 0.0) + weight
+            if number in listed and one.similarity >= NEAR:
+                support[number] = support.get(number, 0.0) + one.similarity
+    for directive in task.directives:
+        if directive.anchor in listed and directive.similarity >= NEAR:
+            weight = directive.similarity * directive.confidence
+            support[directive.anchor] = support.get(directive.anchor, 0.0) + weight
     return support
 
 

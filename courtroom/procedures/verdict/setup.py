@@ -31,7 +31,7 @@ class Learning(Strict):
         default=3, title="New standards for a directive (B)", ge=2, le=50, description="Of one label, for phase A."
     )
     divergence: float = Field(
-        default=0.5,
+        default=0.7,
         title="Divergence",
         ge=0,
         le=1,
@@ -40,7 +40,7 @@ class Learning(Strict):
     reward: float = Field(default=0.1, title="Confidence up by", ge=0, le=1, description="After a verified success.")
     decay: float = Field(default=0.1, title="Confidence down by", ge=0, le=1, description="After a rejection.")
     alike: float = Field(
-        default=0.8,
+        default=0.6,
         title="Merge from a cosine of",
         ge=0,
         le=1,

@@ -77,6 +77,8 @@ class Recalled(Strict):
     reasoning: str
     verdict: Judgment
     score: float
+    similarity: float = 0.0
+    """SemSim, the part of the score that is about the facts."""
 
 
 class Directed(Strict):
@@ -88,6 +90,7 @@ class Directed(Strict):
     anchor: int
     charges: tuple[str, ...]
     score: float
+    similarity: float = 0.0
 
 
 class Turn(Strict):
