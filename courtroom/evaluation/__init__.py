@@ -1,0 +1,1 @@
+"""How good predictions are: the measures of the papers, as functions."""

@@ -1,0 +1,169 @@
+"""CAIL2018 and LawBench records: read, repaired where certain, refused by name."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from courtroom.article_numbers import article_number
+from courtroom.case_files import read_upload
+from courtroom.criminal import CriminalCase
+from courtroom.errors import CaseError
+from courtroom.judging.answers import JudgmentAnswer
+from courtroom.judgment import Term
+from tests.real import FOLDER, needs_real_data
+
+META = {
+    "relevant_articles": [264],
+    "accusation": ["[盗窃]罪"],
+    "term_of_imprisonment": {"death_penalty": False, "life_imprisonment": False, "imprisonment": 8},
+}
+FACT = "被告人高某某在商场内窃得他人手机一部，价值2100元。"
+
+
+def record(**meta: Any) -> dict[str, Any]:
+    return {"fact": FACT, "meta": {**META, **meta}}
+
+
+def read(*rows: dict[str, Any]) -> list[CriminalCase]:
+    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    cases = [package.case for package in read_upload("cases.jsonl", text.encode())]
+    return [case for case in cases if isinstance(case, CriminalCase)]
+
+
+def lawbench(question: str, answer: str) -> CriminalCase:
+    (case,) = read({"instruction": "...", "question": question, "answer": answer})
+    return case
+
+
+def test_a_cail_record_becomes_a_criminal_case() -> None:
+    (case,) = read(record())
+    assert case.facts == FACT
+    assert case.language == "zh"
+    assert case.defendant == "高某某"
+    assert case.gold is not None
+    assert str(case.gold.judgment()) == "articles 264; 盗窃; 8 months"
+    assert case.blind().gold is None
+
+
+def test_a_name_may_hold_the_mark_that_lists_things() -> None:
+    (case,) = read(record(accusation="走私、贩卖、运输、制造毒品;非法持有毒品罪"))
+    assert case.gold is not None
+    assert case.gold.charges == ("走私、贩卖、运输、制造毒品", "非法持有毒品")
+
+
+@pytest.mark.parametrize("written", ["264", "第264条", "Article 264", "刑法第二百六十四条", "264-1", 264])
+def test_an_article_that_is_certain_is_repaired(written: str | int) -> None:
+    (case,) = read(record(relevant_articles=[written]))
+    assert case.gold is not None
+    assert case.gold.relevant_articles == (264,)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"fact": FACT}, "`meta` is missing"),
+        (record(relevant_articles=[999]), "the Criminal Law has no article 999"),
+        (record(relevant_articles=["264 and 266"]), "does not name one article"),
+        (
+            record(term_of_imprisonment={"death_penalty": False, "life_imprisonment": True, "imprisonment": 36}),
+            "contradicts itself: it is life and 36 months",
+        ),
+        (record(term_of_imprisonment={"imprisonment": -3}), "must be a number of months"),
+        (record(term_of_imprisonment={"imprisonment": 4000}), "longer than the law allows"),
+        (record(accusation=[7]), "`accusation` must be a list"),
+        ({"fact": "", "meta": META}, "`fact` must be the text"),
+        ({"instruction": "x", "question": "事实:y", "answer": "something else"}, "of no task that is read here"),
+        ({"instruction": "x", "question": "题目没有选项", "answer": "正确答案:C。"}, "needs options A to D"),
+    ],
+)
+def test_a_record_that_does_not_fit_is_named_and_nothing_of_the_file_is_taken(row: dict[str, Any], told: str) -> None:
+    with pytest.raises(CaseError, match="^cases.jsonl, line 2: ") as error:
+        read(record(), row, record())
+    assert told in str(error.value)
+
+
+def test_lawbench_questions_give_facts_and_gold_apart() -> None:
+    case = lawbench(f"事实:{FACT}\r\n罪名:盗窃;诈骗。", "法条:刑法第264、266条")
+    assert case.facts == FACT
+    assert case.gold is not None
+    assert (case.gold.charges, case.gold.relevant_articles) == (("盗窃", "诈骗"), (264, 266))
+    case = lawbench(f"事实:{FACT}\r\n罪名:盗窃。法条:刑法第264条。法条内容：第二百六十四条 ......", "刑期:无期")
+    assert case.facts == FACT
+    assert case.gold is not None
+    assert case.gold.term_of_imprisonment == Term(life_imprisonment=True)
+    assert lawbench("甲乙签订合同，下列正确的是?A:一;B:二;C:三;D:四。", "正确答案:B。").options == (
+        "一",
+        "二",
+        "三",
+        "四",
+    )
+    amount = lawbench("文书:被告人窃得1500元和7000元。", "上文涉及到的犯罪金额:8500.0元。")
+    assert amount.asked == "crime_amount"
+    assert amount.gold is not None
+    assert amount.gold.amount == 8500
+
+
+def test_a_judgment_that_a_model_writes_as_text_is_repaired_where_it_is_certain() -> None:
+    answer = JudgmentAnswer.model_validate(
+        {
+            "relevant_articles": "Article 264",
+            "accusation": "盗窃罪；诈骗罪",
+            "term_of_imprisonment": {"death_penalty": False, "imprisonment": 8, "life_imprisonment": False},
+        }
+    )
+    assert str(answer.judgment()) == "articles 264; 盗窃; 诈骗; 8 months"
+    for wrong in (
+        {"relevant_articles": ["Article 9999"]},
+        {"term_of_imprisonment": {"life_imprisonment": True, "imprisonment": 36}},
+    ):
+        with pytest.raises(ValueError, match="no article 9999|only one of the three"):
+            JudgmentAnswer.model_validate(
+                {"relevant_articles": [264], "charge": ["盗窃"], "term_of_imprisonment": {}, **wrong}
+            )
+
+
+def test_numerals_are_read() -> None:
+    numerals = {"第二十条": 20, "第一百条": 100, "第一百零三条": 103, "第二百三十四条之一": 234, "第四百五十二条": 452}
+    assert {text: article_number(text) for text in numerals} == numerals
+
+
+@needs_real_data
+@pytest.mark.parametrize(
+    ("name", "count", "asked"),
+    [
+        ("cail_like.jsonl", 199, "judgment"),
+        ("lawbench/3-1.jsonl", 199, "judgment"),
+        ("lawbench/3-3.jsonl", 200, "judgment"),
+        ("lawbench/3-4.jsonl", 199, "judgment"),
+        ("lawbench/3-5.jsonl", 199, "judgment"),
+        ("lawbench/3-6.jsonl", 200, "case_analysis"),
+        ("lawbench/3-7.jsonl", 188, "crime_amount"),
+    ],
+)
+def test_every_real_record_is_read(name: str, count: int, asked: str) -> None:
+    path = FOLDER / name
+    cases = [package.case for package in read_upload(path.name, path)]
+    assert len(cases) == count
+    for case in cases:
+        assert isinstance(case, CriminalCase)
+        assert case.asked == asked
+        assert case.gold is not None
+        assert not case.facts.startswith(("事实", "文书:"))
+        assert "法条内容" not in case.facts
+
+
+@needs_real_data
+def test_the_tasks_that_share_their_cases_agree_on_the_gold() -> None:
+    golds = []
+    for name in ("cail_like.jsonl", "lawbench/3-4.jsonl", "lawbench/3-5.jsonl"):
+        path = FOLDER / name
+        golds.append([p.case.gold for p in read_upload(path.name, path) if isinstance(p.case, CriminalCase)])
+    for cail, without, with_article in zip(*golds, strict=True):
+        assert cail is not None
+        assert without == with_article
+        assert without is not None
+        assert set(cail.charges or ()) == set(without.charges or ())
+        assert cail.term_of_imprisonment == without.term_of_imprisonment
