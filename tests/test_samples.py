@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -11,12 +12,16 @@ import pytest
 
 from courtroom.case_checks import check
 from courtroom.courthouse import Courthouse
+from courtroom.criminal import CriminalCase
 from courtroom.dispute import CATEGORIES, Dispute
 from courtroom.personas import pool
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import DATA, Settings
+from tests.real import FOLDER, needs_real_data
 
-IDS = sorted(path.parent.name for path in (DATA / "cases").glob("*/case.json"))
+FOLDERS = sorted(path.parent.name for path in (DATA / "cases").glob("*/case.json"))
+CRIMINAL = [name for name in FOLDERS if name.startswith("criminal-")]
+IDS = [name for name in FOLDERS if name not in CRIMINAL]
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +49,9 @@ def test_there_are_disputes_of_all_kinds(house: Courthouse) -> None:
     assert all(case.fictional and "Written for Courtroom" in case.source for case in cases)
 
 
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("name", FOLDERS)
 def test_a_sample_passes_its_own_checks_and_its_media_open(house: Courthouse, name: str) -> None:
-    case = dispute(house, name)
+    case = house.library.case(name)
     assert [finding for finding in check(case, house.media) if finding.severity == "error"] == []
     for medium in case.media():
         assert medium.sha256
@@ -69,6 +74,52 @@ def test_the_offline_model_hears_every_sample_to_a_verdict(house: Courthouse, na
     assert record.run.verdict is not None
     assert record.run.verdict.outcome in ("buyer", "seller")
     assert record.failed == 0
+
+
+def test_there_are_criminal_cases_in_both_languages_and_with_key_frames(house: Courthouse) -> None:
+    cases = [case for name in CRIMINAL if isinstance(case := house.library.case(name), CriminalCase)]
+    assert len(cases) >= 12
+    assert sum(case.language == "zh" for case in cases) >= 6
+    assert sum(bool(case.frames) for case in cases) >= 3
+    assert all(case.fictional and case.gold and case.defendants for case in cases)
+    statutes = house.knowledge.statutes.all()
+    for case in cases:
+        assert case.gold is not None
+        assert case.gold.term_of_imprisonment is not None
+        named = case.gold.relevant_articles or ()
+        bands = [band for statute in statutes if statute.number in named for band in statute.bands]
+        assert len(named) > 1 or any(b.holds(case.gold.term_of_imprisonment) for b in bands)
+
+
+@pytest.mark.parametrize("procedure", ["jurisagents", "verdict"])
+@pytest.mark.parametrize("name", CRIMINAL)
+def test_the_offline_model_hears_every_criminal_case_to_a_judgment(
+    house: Courthouse, procedure: str, name: str
+) -> None:
+    case = house.library.case(name)
+    run = house.new_run(procedure, case, house.procedures[procedure].setup(), 0)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    record = house.record(run)
+    assert record.run.status == "done", record.run.reason
+    assert record.run.verdict is not None
+    assert record.run.verdict.details["judgment"]["relevant_articles"]
+
+
+def test_the_digest_is_marked_as_unofficial_and_holds_the_much_used_articles(house: Courthouse) -> None:
+    statutes = house.knowledge.statutes.all()
+    assert len(statutes) >= 80
+    assert all(statute.digest and statute.text.zh and statute.text.en and statute.charges for statute in statutes)
+    assert {133, 232, 234, 263, 264, 266, 293, 303, 347, 385} <= {statute.number for statute in statutes}
+
+
+@needs_real_data
+def test_the_digest_is_in_our_own_words(house: Courthouse) -> None:
+    rows = (FOLDER / "criminal_law_prc_2023.jsonl").read_text(encoding="utf-8").splitlines()
+    law = "".join(json.loads(row)["text"] for row in rows)
+    for statute in house.knowledge.statutes.all():
+        text = statute.text.zh
+        assert not [text[i : i + 18] for i in range(len(text) - 17) if text[i : i + 18] in law], statute.id
 
 
 def test_there_are_at_least_forty_precedents_with_opinions_and_norms(house: Courthouse) -> None:

@@ -1,0 +1,148 @@
+"""The memory's equations, one by one on examples worked out by hand; and what it recalls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from courtroom.database import Database
+from courtroom.judgment import Judgment
+from courtroom.knowledge.jurisprudence import Directive, Standard, tags_of
+from courtroom.knowledge.memory import Due, Recall
+from courtroom.knowledge.recall import activated, cosine, iou, merged_confidence, score, standards_graph, topo
+from courtroom.knowledge.search import Knowledge
+from courtroom.settings import Settings
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+
+THEFT, FRAUD = (
+    Judgment(relevant_articles=(264,), charges=("theft",)),
+    Judgment(relevant_articles=(266,), charges=("fraud",)),
+)
+
+
+def test_iou_is_the_overlap_of_tags() -> None:
+    """{264, theft} and {264, 266, theft, fraud}: two shared of four."""
+    assert iou(tags_of((264,), ("theft",)), tags_of((264, 266), ("theft", "fraud"))) == 2 / 4
+    assert iou(tags_of((264,)), tags_of((266,))) == 0
+    assert iou(frozenset(), frozenset()) == 0
+
+
+def test_semantic_similarity_is_the_cosine() -> None:
+    assert cosine([3, 4], [4, 3]) == pytest.approx(24 / 25)
+    assert cosine([1, 0], [-1, 0]) == -1
+    assert cosine([0, 0], [1, 0]) == 0
+
+
+def test_standards_are_linked_where_labels_are_identical_and_vectors_near() -> None:
+    labels = {"a": tags_of((264,)), "b": tags_of((264,)), "c": tags_of((264,)), "d": tags_of((266,))}
+    vectors = {"a": [1.0, 0.0], "b": [0.8, 0.6], "c": [0.0, 1.0], "d": [1.0, 0.0]}
+    graph = standards_graph(labels, vectors, tau=0.6)
+    assert {frozenset(edge) for edge in graph.edges} == {frozenset("ab"), frozenset("bc")}  # a-c: 0, a-d: other labels
+    assert set(standards_graph(labels, vectors, tau=0.61).edges) == {("a", "b")}
+    assert set(graph.nodes) == set("abcd")
+
+
+def test_activation_spreads_over_k_hops_from_the_seeds() -> None:
+    path: nx.Graph = nx.path_graph(["a", "b", "c", "d"])
+    assert activated(path, ["a"], 0) == {"a"}
+    assert activated(path, ["a"], 2) == {"a", "b", "c"}
+    assert activated(path, ["a", "d", "not there"], 1) == {"a", "b", "c", "d"}
+
+
+def test_topo_counts_the_activated_standards_that_a_unit_is_associated_with() -> None:
+    assert topo(["a", "b", "x"], {"a", "b", "c"}) == 2
+    assert topo([], {"a"}) == 0
+
+
+def test_the_score_weighs_overlap_activation_and_similarity() -> None:
+    assert score(0.5, 1.0, 0.25) == pytest.approx(0.4 * 0.5 + 0.3 * 1.0 + 0.3 * 0.25)
+    assert score(0.5, 1.0, -0.9) == pytest.approx(0.5)  # texts that point apart count as unlike, not less
+    assert score(1.0, 0.0, 0.0, weights=(0.0, 0.5, 0.5)) == 0
+
+
+def test_merged_confidences_are_summed_and_clipped() -> None:
+    assert merged_confidence([0.4, 0.3]) == pytest.approx(0.7)
+    assert merged_confidence([0.8, 0.7]) == 1.0
+    assert merged_confidence([0.8, 0.7], most=0.9) == 0.9
+
+
+def standard(name: str, facts: str, judgment: Judgment, reasoning: str = "It was taken secretly.") -> Standard:
+    return Standard(id=f"standard-{name}", case=name, facts=facts, reasoning=reasoning, verdict=judgment, gold=judgment)
+
+
+def filled(folder: Path) -> Knowledge:
+    settings = Settings(home=folder)
+    base = Knowledge(Database(settings.database), settings)
+    base.memory.standards.add(
+        [
+            standard("bus", "A wallet was taken from a pocket on a crowded bus.", THEFT),
+            standard("metro", "A telephone was taken from a pocket in a crowded metro.", THEFT),
+            standard("school", "Parents paid for a place at a school that was promised falsely.", FRAUD),
+        ]
+    )
+    base.memory.directives.add(
+        [
+            Directive(id="d-theft", text="Who takes from a pocket secretly commits theft.", anchor=264, charges=("theft",), supporting=("standard-bus", "standard-metro")),
+            Directive(id="d-fraud", text="Who promises falsely and is paid commits fraud.", anchor=266, charges=("fraud",), confidence=0.2, supporting=("standard-school",)),
+        ]
+    )  # fmt: skip
+    return base
+
+
+def recall(collection: str, **more: object) -> Recall:
+    values = {"text": "A purse was taken from a pocket on a bus.", "tags": ("article:264", "charge:theft"), "k": 3}
+    return Recall.model_validate({"collection": collection, "tau": 0.1, "seeds": 1, "hops": 1, **values, **more})
+
+
+async def test_the_memory_recalls_what_fits_by_labels_graph_and_facts(tmp_path: Path) -> None:
+    base = filled(tmp_path)
+    standards = await base.answer(recall("standards"))
+    assert [hit.id for hit in standards[:2]] == ["standard-bus", "standard-metro"]
+    first = standards[0].parts
+    assert first is not None
+    assert first.iou == 1  # the same tags
+    assert first.topo == 1  # both activated standards are it or linked to it
+    assert first.score == pytest.approx(0.4 + 0.3 + 0.3 * first.semsim, abs=1e-5)
+    directives = await base.answer(recall("directives"))
+    assert directives[0].id == "d-theft"
+    assert directives[0].parts is not None
+    assert directives[0].parts.topo == 1
+
+
+async def test_a_cases_own_standard_is_kept_out_of_sight(tmp_path: Path) -> None:
+    hits = await filled(tmp_path).answer(recall("standards", exclude=("standard-bus",)))
+    assert "standard-bus" not in [hit.id for hit in hits]
+    assert hits[0].parts is not None
+    assert hits[0].parts.topo == 1  # the seed is the nearest of the others
+
+
+async def due(base: Knowledge, **query: object) -> list[str]:
+    return [hit.id for hit in await base.answer(Due.model_validate(query))]
+
+
+async def test_what_is_due_depends_on_labels_counts_and_thresholds(tmp_path: Path) -> None:
+    base = filled(tmp_path)
+    assert await due(base, phase="induction", of="standard-bus", count=2) == ["standard-bus", "standard-metro"]
+    assert await due(base, phase="induction", of="standard-bus", count=3) == []
+    assert await due(base, phase="induction", of="nobody", count=1) == []
+    assert await due(base, phase="pruning", threshold=0.3) == ["d-fraud"]
+    assert await due(base, phase="merge", threshold=0.99) == []
+    base.memory.directives.add(
+        [
+            Directive(
+                id="d-again", text="Who takes from a pocket secretly commits theft.", anchor=264, charges=("theft",)
+            )
+        ]
+    )
+    assert sorted(await due(base, phase="merge", threshold=0.99)) == ["d-again", "d-theft"]
+    base.memory.standards.add(
+        [standard("shelf", "Goods were hidden under a coat.", THEFT, "The alarm rang at the door.")]
+    )
+    assert (await due(base, phase="refinement", of="standard-shelf", threshold=0.9))[:2] == [
+        "d-theft",
+        "standard-shelf",
+    ]
+    assert await due(base, phase="refinement", of="standard-shelf", threshold=0.0) == []
