@@ -192,11 +192,7 @@ class Collection(Generic[R]):
         """
         await asyncio.to_thread(self.check_embedding)
         depth = max(DEPTH, k)
-        left_out = [name + mark for name in exclude for mark in ("", OTHER)]
-        nearest: dict[str, float] = {}
-        for name, similarity in await self._index.search(text, 2 * depth, self, left_out):
-            nearest.setdefault(name.removesuffix(OTHER), similarity)
-        dense = list(nearest.items())[:depth]
+        dense = await self.nearest(text, depth, exclude)
         by_words = await asyncio.to_thread(self._by_words, text, depth + len(exclude))
         by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
         fused = fuse([name for name, _ in dense], [name for name, _ in by_words])
@@ -216,6 +212,14 @@ class Collection(Generic[R]):
                 )
                 found.append(Found(record, scores))
         return found
+
+    async def nearest(self, text: str, k: int, exclude: Sequence[str] = ()) -> list[tuple[str, float]]:
+        """The k records nearest by cosine, ids with cosines; of a record in two languages the nearer text counts."""
+        left_out = [name + mark for name in exclude for mark in ("", OTHER)]
+        found: dict[str, float] = {}
+        for name, similarity in await self._index.search(text, 2 * k, self, left_out):
+            found.setdefault(name.removesuffix(OTHER), similarity)
+        return list(found.items())[:k]
 
     async def vectors(self, names: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """The vectors of records by id, each of length 1."""

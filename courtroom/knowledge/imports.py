@@ -90,6 +90,7 @@ class Imports:
         if not path.exists():
             self.give_up(digest)
             raise CourtroomError(f"The checked copy of {job.name} is gone. Choose the file again.")
+        collections = self._collections(job.collection)
         lines = path.read_text(encoding="utf-8").split("\n")[: job.total]
         for start in range(job.done, job.total, BATCH):
             batch = lines[start : start + BATCH]
@@ -98,7 +99,7 @@ class Imports:
                 self._put(job.collection, batch)
                 db.execute("UPDATE imports SET done = ? WHERE digest = ?", (done, digest))
             progress("Taking in", done, job.total)
-        await self._index(job.collection, progress)
+        await self._index(collections, progress)
         self.give_up(digest)
         return job
 
@@ -132,10 +133,11 @@ class Imports:
         }
         return known.model_copy(update=update | ({"charges": new.charges} if new.charges else {}))
 
-    async def _index(self, into: Into, progress: Progress) -> None:
-        collections: list[Collection[Any]] = [self._knowledge.cases]
-        if into == "statutes":
-            collections = [self._knowledge.statutes, self._knowledge.charges]
+    def _collections(self, into: Into) -> list[Collection[Any]]:
+        """What an import changes; opened here, as what is bundled is put in at that."""
+        return [self._knowledge.cases] if into == "cases" else [self._knowledge.statutes, self._knowledge.charges]
+
+    async def _index(self, collections: list[Collection[Any]], progress: Progress) -> None:
         for collection in collections:
             texts = list(collection.texts().values())
             for start in range(0, len(texts), BATCH):
