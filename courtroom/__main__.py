@@ -19,7 +19,9 @@ from courtroom.courthouse import Courthouse, set_value
 from courtroom.engine.control import Control
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
+from courtroom.procedures.verdict.alignment import first_drafts
 from courtroom.shell import answered, follow, print_result, result
+from courtroom.trajectory import DraftBatch
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(shell_knowledge.app, name="knowledge")
@@ -146,6 +148,34 @@ def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.ht
     to.write_text(text, encoding="utf-8")
     print(to)
     house.close()
+
+
+@app.command()
+def align(
+    to: Annotated[Path, typer.Option(help="A folder for sft.jsonl and dpo.jsonl.")],
+    runs_: Annotated[list[str] | None, typer.Argument(help="VERDICT runs; all that are done by default.")] = None,
+    model: Annotated[str | None, typer.Option(help="The model that reflects and corrects.")] = None,
+    json_: Json = False,
+) -> None:
+    """Build training data for an expert from recorded VERDICT runs with a known judgment."""
+    house = Courthouse()
+    done = [row.id for row in house.store.runs() if row.procedure == "verdict" and row.status == "done"]
+    drafts = tuple(first_drafts(house.record(run) for run in runs_ or done))
+    if not drafts:
+        raise CourtroomError("There is no VERDICT run with a first draft and a known judgment. Hear some cases first.")
+    procedure = house.procedures["alignment"]
+    batch = DraftBatch(id="drafts", title=f"Training data from {len(drafts)} first drafts", drafts=drafts)
+    run = house.new_run("alignment", batch, _setup(procedure.setup, model, []), 0)
+    house.runner.go(run)
+    house.runner.wait(run)
+    record = house.record(run)
+    to.mkdir(parents=True, exist_ok=True)
+    for export in procedure.exports:
+        (to / export.file).write_text(export.write(record, house.answers), encoding="utf-8")
+    summary = result(record)
+    house.close()
+    print_result(summary, json_)
+    raise typer.Exit(1 if summary["status"] == "failed" else 0)
 
 
 def _case(house: Courthouse, name: str) -> Case:

@@ -9,8 +9,14 @@ from courtroom.criminal import CriminalCase
 from courtroom.dispute import Dispute
 from courtroom.errors import CaseError
 from courtroom.precedent import PrecedentBatch
+from courtroom.trajectory import DraftBatch
 
-CASE_KINDS: dict[str, type[Case]] = {"dispute": Dispute, "precedents": PrecedentBatch, "criminal": CriminalCase}
+CASE_KINDS: dict[str, type[Case]] = {
+    "dispute": Dispute,
+    "precedents": PrecedentBatch,
+    "criminal": CriminalCase,
+    "drafts": DraftBatch,
+}
 
 
 def parse_case(data: Any) -> Case:

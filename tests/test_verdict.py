@@ -15,8 +15,10 @@ from courtroom.knowledge.search import Fetch
 from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
+from courtroom.procedures.verdict.alignment import AlignmentSetup, first_drafts, preferences, supervised
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
+from courtroom.trajectory import DraftBatch
 from tests.test_jurisagents import text_of
 from tests.toy import Scripted
 
@@ -153,3 +155,49 @@ def test_the_views_show_turns_with_flags_feedback_and_a_diff(house: Courthouse) 
     assert "Diff(before='Article 234." in second
     assert "Archive" in str(views["learning"])
     assert "Real judgment" in str(views["judgment"])
+
+
+def aligned(house: Courthouse, model: Scripted, *records: Record) -> Record:
+    drafts = tuple(first_drafts(records))
+    batch = DraftBatch(id="drafts", title="Drafts", drafts=drafts)
+    run = house.new_run("alignment", batch, AlignmentSetup(model=ModelSpec(id="scripted")), 0)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    record = house.record(run)
+    assert record.run.status == "done", record.run.reason
+    return record
+
+
+def test_a_wrong_first_draft_becomes_a_preference_pair_in_the_form_that_trl_reads(house: Courthouse) -> None:
+    model = Panel(rejections=1)
+    record = aligned(house, model, hear(house, model))
+    (pair,) = [json.loads(line) for line in preferences(record, house.answers).splitlines()]
+    assert [message["role"] for message in pair["prompt"]] == ["system", "user"]
+    assert "beat a stranger with a bottle" in pair["prompt"][1]["content"]
+    assert json.loads(pair["rejected"][0]["content"])["predicted_article"] == 234
+    assert json.loads(pair["chosen"][0]["content"])["predicted_article"] == 293
+    assert supervised(record, house.answers) == ""
+    corrected = [text_of(request) for request in model.history if request.task.name == "draft"][-1]
+    assert "Look at the place." in corrected  # the expert sees the advice
+    assert "The court really applied" not in corrected  # and not the real articles
+
+
+def test_a_right_first_draft_becomes_a_demonstration(house: Courthouse) -> None:
+    model = Panel(rejections=0)
+    heard = hear(house, model)
+    right = heard.case.model_copy(update={"gold": Gold(relevant_articles=(234,), charges=("intentional injury",))})
+    record = aligned(house, model, Record(heard.run, right, heard.setup, heard.events))
+    (row,) = [json.loads(line) for line in supervised(record, house.answers).splitlines()]
+    assert [message["role"] for message in row["messages"]] == ["system", "user", "assistant"]
+    assert json.loads(row["messages"][-1]["content"])["predicted_article"] == 234
+    assert preferences(record, house.answers) == ""
+
+
+def test_a_correction_that_is_still_wrong_is_left_out(house: Courthouse) -> None:
+    model = Panel(rejections=0)
+    heard = hear(house, model)
+    other = heard.case.model_copy(update={"gold": Gold(relevant_articles=(385,), charges=("accepting bribes",))})
+    record = aligned(house, model, Record(heard.run, other, heard.setup, heard.events))
+    assert preferences(record, house.answers) == supervised(record, house.answers) == ""
+    assert record.run.verdict is not None
+    assert record.run.verdict.outcome == "0 demonstrations, 0 preference pairs"

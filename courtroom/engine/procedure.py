@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.case import Case
+from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import Block
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
@@ -64,6 +65,15 @@ class View:
 
 
 @dataclass(frozen=True)
+class Export:
+    """A file of its own kind that a run can be written as, beside report and JSON."""
+
+    file: str
+    title: str
+    write: Callable[[Record, AnswerStore], str]
+
+
+@dataclass(frozen=True)
 class Preset:
     """A named starting point for a setup."""
 
@@ -97,6 +107,7 @@ class Procedure:
     """The collections in which it looks things up."""
     views: tuple[View, ...] = ()
     presets: tuple[Preset, ...] = ()
+    exports: tuple[Export, ...] = ()
 
     def prepare(self, case: Case, setup: Setup, seed: int) -> tuple[Setup, tuple[Member, ...]]:
         """The complete setup and who sits in the panel."""

@@ -6,8 +6,9 @@ from courtroom.engine.procedure import Procedure
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.distillation.procedure import DISTILLATION
 from courtroom.procedures.jurisagents.procedure import JURISAGENTS
+from courtroom.procedures.verdict.alignment import ALIGNMENT
 from courtroom.procedures.verdict.procedure import VERDICT
 
 PROCEDURES: dict[str, Procedure] = {
-    procedure.name: procedure for procedure in (CYBERJURORS, DISTILLATION, JURISAGENTS, VERDICT)
+    procedure.name: procedure for procedure in (CYBERJURORS, DISTILLATION, JURISAGENTS, VERDICT, ALIGNMENT)
 }

@@ -103,6 +103,13 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 "application/json",
                 icon=":material/data_object:",
             )
+            for own in procedure.exports:
+                st.download_button(
+                    own.title,
+                    lambda own=own: own.write(record, house.answers),
+                    f"{run.id}-{own.file}",
+                    icon=":material/dataset:",
+                )
     if interrupted:
         st.warning("The server that ran this hearing has stopped. Run it on: nothing that was answered is asked again.")
     elif status == "failed":

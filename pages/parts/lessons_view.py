@@ -10,6 +10,9 @@ from courtroom.courthouse import Courthouse
 from courtroom.diffs import changes
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.lessons import Change, Taught
+from courtroom.models.spec import OFFLINE
+from courtroom.procedures.verdict.alignment import first_drafts
+from courtroom.trajectory import DraftBatch
 from pages.parts.blocks_view import diff_html
 from pages.parts.inert import inert, literal
 
@@ -27,7 +30,9 @@ PHASES = {
 
 
 def lessons_view(house: Courthouse) -> None:
-    """The record of learning."""
+    """The record of learning, and training data for an expert."""
+    _alignment(house)
+    st.subheader("Steps of learning")
     lessons = list(reversed(house.knowledge.lessons.all()))
     if not lessons:
         st.info(
@@ -42,6 +47,24 @@ def lessons_view(house: Courthouse) -> None:
     page = st.number_input(f"Page of {pages}", 1, pages, 1) if pages > 1 else 1
     for taught in shown[(page - 1) * PAGE : page * PAGE]:
         _lesson(house, taught)
+
+
+def _alignment(house: Courthouse) -> None:
+    heard = [row.id for row in house.store.runs() if row.procedure == "verdict" and row.status == "done"]
+    drafts = tuple(first_drafts(house.record(run) for run in heard)) if heard else ()
+    with st.expander(f"Training data for an expert: {len(drafts)} recorded first drafts with a known judgment"):
+        st.caption(
+            "Right first drafts become demonstrations; wrong ones are reflected upon and drafted again, and where that "
+            "corrects them they become preference pairs. Both are exported for TRL from the run's Share menu."
+        )
+        model = st.text_input("Model that reflects and corrects", OFFLINE, key="alignment_model")
+        if st.button(f"Build from {len(drafts)} drafts", disabled=not drafts):
+            batch = DraftBatch(id="drafts", title=f"Training data from {len(drafts)} first drafts", drafts=drafts)
+            setup = house.procedures["alignment"].setup.model_validate({"model": {"id": model.strip() or OFFLINE}})
+            run = house.new_run("alignment", batch, setup, 0)
+            house.runner.go(run)
+            st.session_state["run"] = run
+            st.switch_page("pages/deliberation.py", query_params={"run": run})
 
 
 def _lesson(house: Courthouse, taught: Taught) -> None:

@@ -13,6 +13,7 @@ from courtroom.judging.weighing import judged, term_for
 from courtroom.judgment import Judgment
 from courtroom.knowledge.embedding import PROCEDURE
 from courtroom.models.offline import answer_offline
+from courtroom.procedures.verdict.alignment import Advice, Reflect
 from courtroom.procedures.verdict.tasks import (
     Consolidate,
     Directive,
@@ -51,6 +52,7 @@ SAY = {
         "open": "was not verified",
         "rule": "Where the facts show {words}, article {number} applies ({charges}).",
         "except": "Not by {words} alone.",
+        "advice": "These words of the facts carry more weight than those that the draft rests on: {words}.",
     },
     "zh": {
         "fits": "第{number}条（{title}）相符：事实中有{words}。",
@@ -63,6 +65,7 @@ SAY = {
         "open": "未获核验",
         "rule": "事实中有{words}的，适用第{number}条（{charges}）。",
         "except": "仅有{words}不足以适用。",
+        "advice": "事实中的这些内容比草案所依据的更重要：{words}。",
     },
 }
 
@@ -219,3 +222,15 @@ def _under(number: int, facts: str, language: str, found: CaseInformation) -> Ju
     return Judgment(
         relevant_articles=(number,), charges=(charge,), term_of_imprisonment=term_for(facts, statute, found)
     )
+
+
+@answer_offline.register
+def reflect(task: Reflect, draw: random.Random) -> Advice:
+    """The words of the facts that belong to the real articles and not to the drafted one."""
+    told = list(dict.fromkeys(words(task.case.facts)))
+    real = {word for s in task.statutes if s.number in task.real_articles for word in _own(s)}
+    drafted = {word for s in task.statutes if s.number == task.draft.predicted_article for word in _own(s)}
+    telling = [word for word in told if word in real - drafted][:8]
+    language = _language(task.case.language)
+    joined = ("、" if language == "zh" else ", ").join(telling) or SAY[language]["nothing"]
+    return Advice(advice=SAY[language]["advice"].format(words=joined))

@@ -1,0 +1,222 @@
+"""Expert alignment: a supervised set, and preference pairs through a reflection model's advice (VERDICT, section 3.3)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from courtroom.case import Medium
+from courtroom.criminal import CriminalCase
+from courtroom.engine.answers import AnswerStore
+from courtroom.engine.blocks import Block, Diff, Table, Text
+from courtroom.engine.court import Court
+from courtroom.engine.events import Verdict
+from courtroom.engine.procedure import Export, Preset, Procedure, Role, StageKind, View
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Member, Setup
+from courtroom.knowledge.search import Fetch, Search
+from courtroom.models.prompts import describe
+from courtroom.models.task import Task
+from courtroom.procedures.verdict.tasks import Answer, Draft, DraftOpinion, OfFacts, Turn
+from courtroom.statute import Statute
+from courtroom.trajectory import DraftBatch, FirstDraft
+
+Alignment = Court[DraftBatch, "AlignmentSetup"]
+
+
+class Advice(Answer):
+    """r: where the reasoning went wrong, and what to look at (Eq. 5)."""
+
+    advice: str = Field(
+        min_length=1, description="Where the reasoning slipped and what to weigh instead, no article named."
+    )
+
+
+class Reflect(OfFacts, Task[Advice]):
+    """Reflection model M_R: the logical gap between a wrong draft and the real articles."""
+
+    name = "reflect"
+    title = "Reflection"
+    draft: Draft
+    statutes: tuple[Statute, ...]
+    real_articles: tuple[int, ...]
+
+
+class AlignmentSetup(Setup):
+    """Which models reflect and correct: set by role, `reflector` and `expert`."""
+
+
+async def align(court: Alignment) -> Verdict:
+    """Each wrong first draft is reflected upon and drafted again; the expert sees the advice, not the real articles."""
+    reflector, expert = court.member("reflector"), court.member("expert")
+    corrected = wrong = 0
+    for number, (blind, known) in enumerate(zip(court.case.drafts, court.unsealed.drafts, strict=True), start=1):
+        if known.right:
+            continue
+        wrong += 1
+        await court.stage(f"Draft {number}", "correction")
+        draft = Draft(predicted_article=known.predicted_article, explanation=known.explanation)
+        real = (known.case.gold.relevant_articles or ()) if known.case.gold else ()
+        task = Reflect(case=blind.case, draft=draft, statutes=blind.statutes, real_articles=real)
+        (advice,) = await court.all([court.ask(reflector, task)])
+        if advice is None:
+            continue
+        again = DraftOpinion(
+            case=blind.case,
+            points=blind.points,
+            statutes=blind.statutes,
+            turns=(Turn(draft=draft, feedback=advice.advice),),
+        )
+        (better,) = await court.all([court.ask(expert, again)])
+        corrected += better is not None and valid(better.predicted_article, known)
+    if wrong == 0:
+        await court.stage("Nothing to correct", "correction")
+    right = len(court.case.drafts) - wrong
+    return Verdict(
+        outcome=f"{right} demonstrations, {corrected} preference pairs",
+        summary=f"Of {len(court.case.drafts)} first drafts {right} were right; {corrected} of the {wrong} wrong ones were corrected.",
+    )
+
+
+def valid(article: int, draft: FirstDraft) -> bool:
+    """V(y): the article is one of the real judgment's and among the statutes that were at hand (Eq. 6)."""
+    gold = draft.case.gold
+    return (
+        gold is not None and article in (gold.relevant_articles or ()) and article in {s.number for s in draft.statutes}
+    )
+
+
+def first_drafts(records: Iterable[Record]) -> Iterator[FirstDraft]:
+    """The first drafts of hearings whose real judgment is known."""
+    for record in records:
+        case = record.case
+        draft = next((call for call in record.calls if call.task == "draft" and call.value), None)
+        points = next((call for call in record.calls if call.task == "extract" and call.value), None)
+        short = next((call for call in record.calls if call.task == "rerank" and call.value), None)
+        if not isinstance(case, CriminalCase) or case.gold is None or not case.gold.relevant_articles:
+            continue
+        if draft is None or points is None or short is None:
+            continue
+        looked = [
+            r for r in record.retrievals if isinstance(r.query, Search | Fetch) and r.query.collection == "statutes"
+        ]
+        known = {s.id: s for r in looked for s in (Statute.model_validate(hit.record) for hit in r.hits)}
+        chosen = (short.value or {})["articles"]
+        value = draft.value or {}
+        yield FirstDraft(
+            run=record.run.id,
+            key=draft.keys[-1],
+            case=case,
+            points=tuple((points.value or {})["points"]),
+            statutes=tuple(s for number in chosen for s in known.values() if s.number == number),
+            predicted_article=value["predicted_article"],
+            explanation=value["explanation"],
+        )
+
+
+def supervised(record: Record, answers: AnswerStore) -> str:
+    """D_train as JSONL in TRL's conversational form: `messages` with the assistant's answer last."""
+    rows = (
+        {"messages": [*prompt(draft, answers), said(draft.predicted_article, draft.explanation)]}
+        for draft in drafts_of(record)
+        if draft.right
+    )
+    return lines(rows)
+
+
+def preferences(record: Record, answers: AnswerStore) -> str:
+    """D_pref as JSONL in TRL's conversational form: `prompt`, `chosen`, `rejected` (Eq. 6)."""
+    return lines(
+        {
+            "prompt": prompt(draft, answers),
+            "chosen": [said(better["predicted_article"], better["explanation"])],
+            "rejected": [said(draft.predicted_article, draft.explanation)],
+        }
+        for draft, better in pairs(record)
+    )
+
+
+def pairs(record: Record) -> Iterator[tuple[FirstDraft, dict[str, Any]]]:
+    """Wrong first drafts with their corrections, where these are valid."""
+    for number, draft in enumerate(drafts_of(record), start=1):
+        call = record.call(f"draft-{number}/expert/draft")
+        if call is not None and call.value and valid(call.value["predicted_article"], draft):
+            yield draft, call.value
+
+
+def drafts_of(record: Record) -> tuple[FirstDraft, ...]:
+    """The batch's drafts."""
+    return record.case.drafts if isinstance(record.case, DraftBatch) else ()
+
+
+def prompt(draft: FirstDraft, answers: AnswerStore) -> list[dict[str, str]]:
+    """The messages that the judge was sent; a picture is told by its description."""
+    told = []
+    for message in answers.request(draft.key):
+        parts = (describe(part) if isinstance(part, Medium) else part for part in message.parts)
+        told.append({"role": message.role, "content": "\n".join(parts)})
+    return told
+
+
+def said(article: int, explanation: str) -> dict[str, str]:
+    """An assistant's message with a draft."""
+    content = json.dumps({"predicted_article": article, "explanation": explanation}, ensure_ascii=False)
+    return {"role": "assistant", "content": content}
+
+
+def lines(rows: Iterable[dict[str, Any]]) -> str:
+    """As JSONL."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def overview(record: Record) -> dict[str, list[Block]]:
+    """Every first draft, and what became of it."""
+    corrected = {draft.run: better for draft, better in pairs(record)}
+    rows: list[tuple[str | int, ...]] = []
+    diffs: list[Block] = []
+    for draft in drafts_of(record):
+        gold = draft.case.gold
+        real = ", ".join(map(str, (gold.relevant_articles or ()) if gold else ()))
+        use = "demonstration" if draft.right else "preference pair" if draft.run in corrected else "left out"
+        rows.append((draft.case.title, draft.predicted_article, real, use))
+        if better := corrected.get(draft.run):
+            diffs.append(Diff(draft.explanation, str(better["explanation"]), f"{draft.case.title}: loser and winner"))
+    columns = ("Case", "First draft", "Real articles", "Used as")
+    return {"": [Table(columns, tuple(rows)), *(diffs or [Text("No draft has been corrected yet.")])]}
+
+
+def members(setup: AlignmentSetup) -> tuple[Member, ...]:
+    """The reflection model and the expert."""
+    titles = {"reflector": "Reflection model", "expert": "Expert"}
+    return tuple(Member(id=role, role=role, name=name, spec=setup.spec(role, role)) for role, name in titles.items())
+
+
+ALIGNMENT = Procedure(
+    name="alignment",
+    title="Expert alignment",
+    summary="Turns recorded VERDICT hearings into training data for the case-handling judge: right first drafts are "
+    "demonstrations, wrong ones are reflected upon, drafted again and, where corrected, become preference pairs.",
+    paper="Liao et al. (2026), VERDICT, section 3.3",
+    hears="drafts",
+    setup=AlignmentSetup,
+    roles=(
+        Role("reflector", "Reflection model", "Says where a wrong draft's reasoning slipped."),
+        Role("expert", "Expert", "Drafts again with the advice in view."),
+    ),
+    stages=(StageKind("correction", "Correction", "One wrong draft is reflected upon and drafted again."),),
+    choices=(),
+    prompts=Path(__file__).parent / "prompts",
+    members=members,
+    deliberate=align,
+    at_most=lambda case, setup: 2 * sum(not draft.right for draft in case.drafts),
+    views=(View("pairs", "Training data", ":material/dataset:", "What each first draft is used as.", overview),),
+    exports=(
+        Export("sft.jsonl", "Supervised set (TRL SFT)", supervised),
+        Export("dpo.jsonl", "Preference pairs (TRL DPO)", preferences),
+    ),
+    presets=(Preset("Paper", "One reflection, one correction.", {}),),
+)
