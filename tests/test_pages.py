@@ -243,3 +243,74 @@ def test_the_app_draws_without_importing_what_is_slow() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stdout.strip().splitlines()[-1] == "[]", done.stdout + done.stderr
+
+
+def benched(house: Courthouse, procedure: str, case: str = "criminal-bus-wallet") -> str:
+    run = house.new_run(procedure, house.library.case(case), house.procedures[procedure].setup(), 0)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    assert house.store.status(run) == "done"
+    return run
+
+
+@pytest.mark.parametrize("procedure", ["jurisagents", "verdict"])
+def test_every_tab_of_a_criminal_bench_is_drawn(house: Courthouse, procedure: str) -> None:
+    run = benched(house, procedure)
+    app = page("deliberation", run=run)
+    titles = [view.title for view in house.procedures[procedure].views]
+    for title in ("Members", *titles, "Calls"):
+        app.button_group(key=f"tab-{run}").set_value(title).run()
+        assert not app.exception, (title, app.exception)
+    assert "Votes" not in titles
+    assert "盗窃" in "".join(str(element.proto.body) for element in app.get("html"))
+
+
+def test_a_criminal_case_is_viewed_and_set_up(house: Courthouse) -> None:
+    app = page(case="criminal-ring-road")
+    assert [element.value for element in app.subheader][:2] == ["Facts", "Defendants"]
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.session_state["case"] = "criminal-ring-road"
+    app.run()
+    app.switch_page("pages/setup.py").run()
+    assert not app.exception, app.exception
+    assert next(box for box in app.selectbox if box.label == "Procedure").options == ["JurisAgents", "VERDICT"]
+
+
+def test_a_run_is_forked_from_its_page_and_says_what_changes(house: Courthouse) -> None:
+    run = benched(house, "jurisagents")
+    app = page("setup", fork=run)
+    assert "Nothing is changed yet" in texts(app)
+    assert "8 are on record" in texts(app)
+    next(box for box in app.number_input if box.label == "Statutes looked up").set_value(3).run().run()
+    assert "statutes: 10 → 3" in texts(app).replace("\\", "")
+    next(button for button in app.button if button.label == "Start").click().run()
+    fork = house.store.runs()[-1]
+    assert (fork.parent, fork.origin) == (run, "fork")
+    house.runner.wait(fork.id, 60)
+    assert 0 < house.record(fork.id).recorded < 8
+
+
+@pytest.mark.parametrize("part", ["statutes", "charges", "cases", "standards", "directives", "learning"])
+def test_every_part_of_the_knowledge_page_is_drawn_empty_and_filled(house: Courthouse, part: str) -> None:
+    page("knowledge", part=part)
+    for case in ("criminal-bus-wallet", "criminal-ring-road"):
+        benched(house, "verdict", case)
+    app = page("knowledge", part=part)
+    assert not app.exception, app.exception
+
+
+def test_a_search_shows_all_three_scores(house: Courthouse) -> None:
+    app = page("knowledge", part="statutes")
+    app.text_input(key="search-statutes").set_value("在公交车上扒窃钱包").run()
+    assert not app.exception, app.exception
+    (table,) = app.dataframe
+    assert list(table.value.columns) == ["Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused"]
+    assert table.value["Found"][0].startswith("Article 264")
+
+
+def test_a_learning_step_is_undone_on_the_page(house: Courthouse) -> None:
+    benched(house, "verdict")
+    app = page("knowledge", part="learning")
+    next(button for button in app.button if button.label == "Undo this step").click().run()
+    assert not app.exception, app.exception
+    assert len(house.knowledge.memory.standards) == len(house.knowledge.memory.buffer) == 0

@@ -11,12 +11,12 @@ from courtroom.figures.palette import tone
 
 
 def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> str:
-    """HTML for a choice, or for an abstention."""
+    """HTML for a choice, for another outcome, or for an abstention."""
     theme = st.context.theme.type or "light"
     known = {choice.name: choice for choice in procedure.choices}
     choice = known.get(name) if name else None
+    if name and choice is None:  # an outcome in words, such as a judgment
+        return f'<span style="font-weight:600;font-size:{size}">{escape(name)}</span>'
     if choice is None:
-        return (
-            f'<span style="color:{tone(None, theme)};font-size:{size}">○ {escape(name) if name else "abstained"}</span>'
-        )
+        return f'<span style="color:{tone(None, theme)};font-size:{size}">○ abstained</span>'
     return f'<span style="color:{tone(choice.tone, theme)};font-weight:600;font-size:{size}">{choice.mark} {escape(choice.title)}</span>'

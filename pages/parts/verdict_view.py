@@ -20,11 +20,15 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
         left, middle, right = st.columns([2, 2, 5], gap="large")
         with left:
             st.caption("Verdict")
-            st.html(choice_html(procedure, verdict.outcome, "2rem"))
+            if verdict.outcome in {choice.name for choice in procedure.choices}:
+                st.html(choice_html(procedure, verdict.outcome, "2rem"))
+            else:
+                st.html(f'<div style="font-size:1.5rem;overflow-wrap:anywhere">{escape(verdict.outcome)}</div>')
             counts = [f"{choice_html(procedure, name)} {number}" for name, number in verdict.counts.items()]
             if verdict.abstained:
                 counts.append(f"{verdict.abstained} abstained")
-            st.html("&ensp;".join(counts))
+            if counts:
+                st.html("&ensp;".join(counts))
             if verdict.note:
                 inert(verdict.note, small=True)
         with middle:
@@ -43,4 +47,4 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
                 inert(real_outcome)
         with right:
             st.caption("Grounds")
-            st.html(f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{escape(verdict.summary)}</div>')
+            inert(verdict.summary)

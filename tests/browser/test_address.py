@@ -10,6 +10,6 @@ def test_the_first_visit_to_a_new_server_may_be_to_any_page(app: str, browser: B
     page.set_default_timeout(30_000)
     page.goto(f"{app}/deliberation")
     expect(page.get_by_text("No hearing is chosen", exact=False)).to_be_visible()
-    expect(page.get_by_role("link", name="Precedents")).to_be_visible()
+    expect(page.get_by_role("link", name="Knowledge")).to_be_visible()
     expect(page.get_by_role("link", name="app", exact=True)).to_have_count(0)
     page.close()
