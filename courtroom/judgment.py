@@ -55,7 +55,7 @@ class Judgment(Strict):
 
     def __str__(self) -> str:
         articles = ", ".join(map(str, self.relevant_articles)) or "none"
-        return f"articles {articles}; {'; '.join(self.charges) or 'no charge'}; {self.term_of_imprisonment}"
+        return f"article{'s' * (len(self.relevant_articles) > 1)} {articles}; {'; '.join(self.charges) or 'no charge'}; {self.term_of_imprisonment}"
 
 
 def bare_charge(name: str) -> str:

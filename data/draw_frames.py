@@ -29,11 +29,11 @@ NIGHT, GLASS = "#2b3444", "#9fb6c8"
 
 
 def figure(pen: Pen, x: int, y: int, coat: str, *, cap: bool = False, tall: int = 210) -> None:
-    """A person in outline, without a face."""
+    """A person in outline, without a face; a cap's peak points to the left."""
     pen.ellipse((x - 30, y - tall, x + 30, y - tall + 60), fill="#d9c3a8")
     if cap:
-        pen.pieslice((x - 34, y - tall - 8, x + 34, y - tall + 56), 180, 360, fill=INK)
-        pen.rectangle((x, y - tall + 18, x + 48, y - tall + 26), fill=INK)
+        pen.pieslice((x - 34, y - tall - 8, x + 34, y - tall + 56), 180, 360, fill="#8b2f2a")
+        pen.rectangle((x - 54, y - tall + 18, x + 34, y - tall + 26), fill="#8b2f2a")
     pen.rounded_rectangle((x - 52, y - tall + 62, x + 52, y), 26, fill=coat)
 
 
@@ -95,8 +95,8 @@ def shape(pen: Pen, thing: str, left: int, top: int) -> None:
         pen.line((left + 30, top + 200, left + 190, top + 40), fill=STEEL, width=12)
         pen.line((left + 56, top + 214, left + 190, top + 40), fill=SOFT, width=10)
     elif thing == "crowbar":
-        pen.line((left + 10, top + 190, left + 200, top + 60), fill=INK, width=18)
-        pen.arc((left + 180, top + 20, left + 240, top + 90), 200, 60, fill=INK, width=18)
+        bend = [(10, 190), (184, 66), (204, 40), (226, 34), (240, 52), (236, 78)]
+        pen.line([(left + x, top + y) for x, y in bend], fill=INK, width=18, joint="curve")
     elif thing == "laptops":
         for shift in (0, 26):
             pen.rounded_rectangle(

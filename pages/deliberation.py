@@ -80,7 +80,8 @@ live()
 if record.run.verdict:
     verdict_view(record, procedure)
 
-tabs = ["Members", *(["Votes"] if votes else []), *(view.title for view in procedure.views), "Calls"]
+views = [view.title for view in procedure.views]
+tabs = ["Members", "Votes", *views, "Calls"] if votes else [*views, "Members", "Calls"]
 shown = (
     st.segmented_control("Look at", tabs, default=tabs[0], key=f"tab-{run}", label_visibility="collapsed") or tabs[0]
 )

@@ -44,7 +44,7 @@ def test_a_cail_record_becomes_a_criminal_case() -> None:
     assert case.language == "zh"
     assert case.defendant == "高某某"
     assert case.gold is not None
-    assert str(case.gold.judgment()) == "articles 264; 盗窃; 8 months"
+    assert str(case.gold.judgment()) == "article 264; 盗窃; 8 months"
     assert case.blind().gold is None
 
 
@@ -114,7 +114,7 @@ def test_a_judgment_that_a_model_writes_as_text_is_repaired_where_it_is_certain(
             "term_of_imprisonment": {"death_penalty": False, "imprisonment": 8, "life_imprisonment": False},
         }
     )
-    assert str(answer.judgment()) == "articles 264; 盗窃; 诈骗; 8 months"
+    assert str(answer.judgment()) == "article 264; 盗窃; 诈骗; 8 months"
     for wrong in (
         {"relevant_articles": ["Article 9999"]},
         {"term_of_imprisonment": {"life_imprisonment": True, "imprisonment": 36}},

@@ -276,6 +276,25 @@ def test_a_criminal_case_is_viewed_and_set_up(house: Courthouse) -> None:
     assert next(box for box in app.selectbox if box.label == "Procedure").options == ["JurisAgents", "VERDICT"]
 
 
+@pytest.mark.parametrize("procedure", ["JurisAgents", "VERDICT"])
+def test_a_criminal_bench_starts_from_the_setup_page_with_all_its_knobs(house: Courthouse, procedure: str) -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.session_state["case"] = "criminal-ring-road"
+    app.run()
+    app.switch_page("pages/setup.py").run()
+    next(box for box in app.selectbox if box.label == "Procedure").set_value(procedure_of(house, procedure)).run()
+    assert not app.exception, app.exception
+    assert not app.error, [element.value for element in app.error]
+    next(button for button in app.button if button.label == "Start").click().run()
+    (run,) = house.store.runs()
+    house.runner.wait(run.id, 60)
+    assert (house.store.status(run.id), run.procedure) == ("done", procedure.lower())
+
+
+def procedure_of(house: Courthouse, title: str) -> object:
+    return next(procedure for procedure in house.procedures.values() if procedure.title == title)
+
+
 def test_a_run_is_forked_from_its_page_and_says_what_changes(house: Courthouse) -> None:
     run = benched(house, "jurisagents")
     app = page("setup", fork=run)

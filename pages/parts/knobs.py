@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 
 import streamlit as st
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from courtroom.engine.setup import Budget
 from pages.parts.draft import Draft
 
 OWN_SECTION = {"model", "roles", "members", "prompts", "jury", "graph", "rules", "budget"}
@@ -18,20 +20,29 @@ OWN_SECTION = {"model", "roles", "members", "prompts", "jury", "graph", "rules",
 def knobs(draft: Draft) -> None:
     """All plain fields of the setup, then its budget."""
     fields = {name: field for name, field in draft.kind.model_fields.items() if name not in OWN_SECTION}
+    groups = {name: field.annotation for name, field in fields.items() if _is_group(field)}
+    _grid({name: field for name, field in fields.items() if name not in groups}, draft.values, draft, "")
+    for name, group in groups.items():
+        st.subheader(fields[name].title or name, help=fields[name].description)
+        _grid(group.model_fields, draft.values[name], draft, f"{name}-")  # type: ignore[union-attr]
+    st.subheader("Budget", help="The run pauses when one of these is used up; it can be raised and continued.")
+    _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
+
+
+def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: Draft, prefix: str) -> None:
+    """One knob a field, three in a row."""
     columns = st.columns(3, gap="large")
     for number, (name, field) in enumerate(fields.items()):
         with columns[number % 3]:
-            draft.values[name] = knob(field, draft.values[name], draft.key(name))
+            values[name] = knob(field, values[name], draft.key(prefix + name))
             default = field.get_default(call_default_factory=True)
-            if draft.values[name] != default:
+            if values[name] != default:
                 st.caption(f"Default: {default}")
-    st.subheader("Budget", help="The run pauses when one of these is used up; it can be raised and continued.")
-    budget = draft.kind.model_fields["budget"].annotation
-    assert isinstance(budget, type)
-    assert issubclass(budget, BaseModel)
-    for column, (name, field) in zip(st.columns(3, gap="large"), budget.model_fields.items(), strict=False):
-        with column:
-            draft.values["budget"][name] = knob(field, draft.values["budget"][name], draft.key(f"budget-{name}"))
+
+
+def _is_group(field: FieldInfo) -> bool:
+    """Whether a field holds several knobs of its own."""
+    return isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
 
 
 def knob(field: FieldInfo, value: Any, key: str) -> Any:

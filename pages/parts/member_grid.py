@@ -31,26 +31,30 @@ def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None
         member_chain(house, procedure, record, member)
         return
     voting = {role.name for role in procedure.roles if role.votes}
+    voters = [member for member in record.members if member.role in voting]
+    if voters:
+        _voters(procedure, record, voters)
+    others = [member for member in record.members if member.role not in voting]
+    if others:
+        st.caption("Others who take part" if voters else "Open a member to see all that it was asked and answered.")
+        with st.container(horizontal=True):
+            for member in others:
+                if st.button(literal(member.name), key=f"open-{member.id}", icon=":material/person:"):
+                    st.session_state["member"] = member.id
+                    st.rerun()
+
+
+def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     last = {member: vote for votes in record.ballots.values() for member, vote in votes.items()}
     choices = {choice.title: choice.name for choice in procedure.choices}
     shown = st.pills("Show", [*choices, "Changed sides", "Abstained"], selection_mode="single", key="member_filter")
-    members = [
-        member for member in record.members if member.role in voting and _fits(shown, choices, last.get(member.id))
-    ]
+    members = [member for member in voters if _fits(shown, choices, last.get(member.id))]
     if not members:
         st.caption("No member fits this filter.")
     for start in range(0, len(members), PER_ROW):
         for column, member in zip(st.columns(PER_ROW), members[start : start + PER_ROW], strict=False):
             with column:
                 _card(procedure, member, last.get(member.id))
-    others = [member for member in record.members if member.role not in voting]
-    if others:
-        st.caption("Others who take part")
-        with st.container(horizontal=True):
-            for member in others:
-                if st.button(literal(member.name), key=f"open-{member.id}", icon=":material/person:"):
-                    st.session_state["member"] = member.id
-                    st.rerun()
 
 
 def _fits(shown: str | None, choices: dict[str, str], vote: Voted | None) -> bool:
