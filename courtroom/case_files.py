@@ -173,7 +173,7 @@ def _package(where: str, row: Any, files: _Files) -> Package:
         if isinstance(row, dict) and verdictbench.looks_like(row):
             row, remarks = verdictbench.convert(row)
         elif isinstance(row, dict) and cail.looks_like(row):
-            row = cail.convert(row)
+            row, remarks = cail.convert(row)
         elif isinstance(row, dict) and lawbench.looks_like(row):
             row = lawbench.convert(row)
         case = parse_case(row)

@@ -1,0 +1,208 @@
+"""CAIL2018 records beyond the plain one: odd spellings, doubtful terms, defendants, and records checked by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from courtroom.case_files import Package, read_upload
+from courtroom.criminal import CriminalCase, Gold
+from courtroom.defendants import defendants_in
+from courtroom.errors import CaseError
+from courtroom.judgment import LONGEST, Term
+from courtroom.readers import cail
+from tests.real import FOLDER, needs_real_data
+
+FACT = "被告人高某某在商场内窃得他人手机一部，价值2100元。"
+MONTHS = {"death_penalty": False, "life_imprisonment": False, "imprisonment": 8}
+
+
+def package(fact: str = FACT, **meta: Any) -> Package:
+    row = {
+        "fact": fact,
+        "meta": {"relevant_articles": [264], "accusation": ["盗窃"], "term_of_imprisonment": MONTHS} | meta,
+    }
+    (found,) = read_upload("case.json", json.dumps(row).encode())
+    return found
+
+
+def case(fact: str = FACT, **meta: Any) -> CriminalCase:
+    found = package(fact, **meta).case
+    assert isinstance(found, CriminalCase)
+    return found
+
+
+def gold(**meta: Any) -> Gold:
+    found = case(**meta).gold
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("第264条、第266条", (264, 266)),
+        ("刑法第280、264条", (280, 264)),
+        ("264;266", (264, 266)),
+        ("264, 266", (264, 266)),
+        ([264.0, "266"], (264, 266)),
+        (["第385条第1款", "第一百三十三条之一"], (385, 133)),
+        ([264, "264"], (264,)),
+        (264, (264,)),
+    ],
+)
+def test_articles_are_read_as_long_as_they_are_certain(written: Any, read: tuple[int, ...]) -> None:
+    assert gold(relevant_articles=written).relevant_articles == read
+
+
+@pytest.mark.parametrize(
+    "written", ["Article 264, paragraph 1", "第264条，第1款", "第264条至第266条", [None], [True], [26.4], [{}]]
+)
+def test_articles_that_are_not_certain_are_refused(written: Any) -> None:
+    with pytest.raises(CaseError, match=r"^case\.json: `relevant_articles`"):
+        case(relevant_articles=written)
+
+
+def test_what_a_record_does_not_tell_is_not_known() -> None:
+    known = gold(relevant_articles=[], accusation=[])
+    assert (known.relevant_articles, known.charges) == (None, None)
+    assert case(relevant_articles=[], accusation="", term_of_imprisonment=None).gold is None
+
+
+def test_charges_in_one_text_are_parted_by_semicolons_only() -> None:
+    listed = gold(accusation="[走私、贩卖、运输、制造毒品]罪；盗窃罪;盗窃").charges
+    assert listed == ("走私、贩卖、运输、制造毒品", "盗窃")
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ({"imprisonment": "36"}, Term(imprisonment=36)),
+        ({"imprisonment": 36.0, "death_penalty": None}, Term(imprisonment=36)),
+        ({"death_penalty": "false", "life_imprisonment": "true", "imprisonment": None}, Term(life_imprisonment=True)),
+        ({"death_penalty": 1, "life_imprisonment": 0, "imprisonment": 0}, Term(death_penalty=True)),
+        (MONTHS | {"imprisonment": 0}, Term()),
+        (12, Term(imprisonment=12)),
+        ({}, None),
+    ],
+)
+def test_terms_are_read(written: Any, read: Term | None) -> None:
+    assert gold(term_of_imprisonment=written).term_of_imprisonment == read
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ({"death_penalty": True, "life_imprisonment": True, "imprisonment": 0}, "it is death and life"),
+        ({"life_imprisonment": "true", "imprisonment": "36"}, "it is life and 36 months"),
+        ({"death_penalty": "perhaps", "imprisonment": 0}, "`death_penalty` must be true or false"),
+        ({"death_penalty": False, "life_imprisonment": False}, "`imprisonment` is missing"),
+        ({"imprisonment": 8.5}, "must be a number of months"),
+        ({"imprisonment": True}, "must be a number of months"),
+        ([8], "`term_of_imprisonment` must hold"),
+        ({"imprisonment": LONGEST + 1}, "longer than the law allows"),
+    ],
+)
+def test_a_term_that_is_doubtful_is_refused(written: Any, told: str) -> None:
+    with pytest.raises(CaseError, match=r"^case\.json: ") as error:
+        case(term_of_imprisonment=written)
+    assert told in str(error.value)
+
+
+def test_defendants_are_those_of_the_record_before_those_of_the_facts() -> None:
+    assert case().defendants == ("高某某",)
+    assert case(criminals=[]).defendants == ("高某某",)
+    assert case(criminals=["郑某甲", " 郑某乙 ", "郑某甲"]).defendants == ("郑某甲", "郑某乙")
+    assert case(criminals="郑某甲、郑某乙").defendant == "郑某甲"
+    with pytest.raises(CaseError, match="`criminals` must be a list of names"):
+        case(criminals={"first": "郑某甲"})
+
+
+@pytest.mark.parametrize(
+    ("facts", "named"),
+    [
+        ("被告人郑某甲、郑某乙、郑1某共谋。", ("郑某甲", "郑某乙", "郑1某")),
+        ("被告人高某、石某（已判刑）到场。", ("高某",)),
+        ("被告人王海某伙同张××，被告人李××不知情。", ("王海某", "李××")),
+        ("被告人段志军，男。被告人供述，与段志军一致。", ("段志军",)),
+        ("被告人到案后，被告人系累犯，被告人于某日在某店被抓获。", ()),
+        ("公诉机关没有指明任何人。", ()),
+        ("The defendant Ms Lin Fang took it; the defendant, Mr Bo, kept watch.", ("Ms Lin Fang", "Mr Bo")),
+    ],
+)
+def test_defendants_are_found_in_the_facts(facts: str, named: tuple[str, ...]) -> None:
+    assert defendants_in(facts) == named
+
+
+def test_a_fine_is_left_out_with_a_remark() -> None:
+    (remark,) = package(punish_of_money=2000).remarks
+    assert "2000 yuan" in remark
+    assert package(punish_of_money=0).remarks == ()
+    assert package().remarks == ()
+
+
+def test_a_record_without_its_fact_is_told_so() -> None:
+    with pytest.raises(CaseError, match=r"^case\.json: `fact` must be the text"):
+        read_upload("case.json", json.dumps({"meta": {"accusation": ["盗窃"]}}).encode())
+
+
+def test_half_a_character_in_the_facts_is_told() -> None:
+    with pytest.raises(CaseError, match=r"^case\.json: .*holds half a character"):
+        case("被告人\ud83d")
+
+
+def test_the_same_facts_have_the_same_id_and_others_another() -> None:
+    assert case().id == case(accusation=["诈骗"]).id
+    assert case().id != case(FACT + "又查明：").id
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-500, 500) | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*MONTHS, "x"]), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(json_values, json_values, json_values, json_values)
+def test_whatever_a_record_holds_it_becomes_a_case_or_is_refused(
+    articles: Any, charges: Any, term: Any, criminals: Any
+) -> None:
+    meta = {"relevant_articles": articles, "accusation": charges, "term_of_imprisonment": term, "criminals": criminals}
+    try:
+        plain, _ = cail.convert({"fact": FACT, "meta": meta})
+    except CaseError:
+        return
+    assert CriminalCase.model_validate(plain).facts == FACT
+
+
+@needs_real_data
+def test_records_checked_by_hand_are_read_right() -> None:
+    path = FOLDER / "cail_like.jsonl"
+    cases = [found.case for found in read_upload(path.name, path)]
+    read = {}
+    for line in (1, 2, 38, 51, 72, 131, 199):
+        chosen = cases[line - 1]
+        assert isinstance(chosen, CriminalCase)
+        assert chosen.gold is not None
+        known = chosen.gold
+        read[line] = (chosen.defendant, known.relevant_articles, known.charges, str(known.term_of_imprisonment))
+    assert read[1] == ("李某某", (236,), ("强奸",), "144 months")
+    assert read[2] == ("张某", (234,), ("故意伤害",), "21 months")
+    assert read[38][-1] == "life"
+    assert read[51] == ("陈某", None, ("故意伤害",), "24 months")
+    assert read[72][-1] == "0 months"
+    assert read[131] == ("唐某某", None, ("贪污", "挪用公款"), "120 months")
+    assert read[199] == ("陆某", (194,), ("票据诈骗",), "108 months")
+
+
+@needs_real_data
+def test_nearly_every_real_record_names_a_defendant() -> None:
+    path = FOLDER / "cail_like.jsonl"
+    cases = [found.case for found in read_upload(path.name, path)]
+    named = [found for found in cases if isinstance(found, CriminalCase) and found.defendants]
+    assert (len(cases), len(named)) == (199, 193)
+    assert sum("被告人" not in found.facts for found in cases if isinstance(found, CriminalCase)) == 5
