@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
 
@@ -28,29 +26,31 @@ def accuracy(predicted: Sequence[Labels], gold: Sequence[Labels]) -> float:
     Raises:
         ValueError: the two differ in length, or are empty.
     """
-    _check(predicted, gold)
+    paired(predicted, gold)
     return sum(set(mine) == set(real) for mine, real in zip(predicted, gold, strict=True)) / len(gold)
 
 
-def macro(predicted: Sequence[Labels], gold: Sequence[Labels]) -> Macro:
-    """Macro precision, recall and F1 over all labels that occur in a prediction or in the gold.
+def macro_scores(predicted: Sequence[Labels], gold: Sequence[Labels]) -> Macro:
+    """Macro precision, recall and F1 over the labels that are seen in a prediction or in the gold; others don't count.
 
-    A label that is never predicted has precision 0, one that never occurs in the gold recall 0.
+    A label that is never predicted has precision 0, one that is never in the gold recall 0. Without any label all are 0.
 
     Raises:
         ValueError: the two differ in length, or are empty.
     """
-    _check(predicted, gold)
-    names = sorted({str(label) for labels in (*predicted, *gold) for label in labels})
-    if not names:
+    paired(predicted, gold)
+    seen = dict.fromkeys(label for labels in (*predicted, *gold) for label in labels)
+    if not seen:
         return Macro(0.0, 0.0, 0.0)
-    binarizer = MultiLabelBinarizer(classes=names)
+    numbers = {label: number for number, label in enumerate(seen)}
+    # A column that stays empty: scikit-learn takes a single one for two classes, “has it” and “has it not”.
+    binarizer = MultiLabelBinarizer(classes=range(len(numbers) + 1))
     mine, real = (
-        binarizer.fit_transform([[str(label) for label in labels] for labels in side]) for side in (predicted, gold)
+        binarizer.fit_transform([{numbers[label] for label in labels} for labels in side]) for side in (predicted, gold)
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        precision, recall, f1, _ = precision_recall_fscore_support(real, mine, average="macro", zero_division=0)
+    precision, recall, f1, _ = precision_recall_fscore_support(
+        real, mine, labels=range(len(numbers)), average="macro", zero_division=0
+    )
     return Macro(float(precision), float(recall), float(f1))
 
 
@@ -62,11 +62,26 @@ def hit_at(k: int, ranked: Sequence[Sequence[Hashable]], gold: Sequence[Labels])
     """
     if k < 1:
         raise ValueError("k must be at least 1")
-    _check(ranked, gold)
+    paired(ranked, gold)
     return sum(bool(set(mine[:k]) & set(real)) for mine, real in zip(ranked, gold, strict=True)) / len(gold)
 
 
-def _check(predicted: Sequence[object], gold: Sequence[object]) -> None:
+def choice_accuracy(predicted: Sequence[str | None], gold: Sequence[str]) -> float:
+    """Share of questions with the right option (LawBench, task 3-6), 0 to 1; None, no answer, is wrong.
+
+    Raises:
+        ValueError: the two differ in length, or are empty.
+    """
+    paired(predicted, gold)
+    return sum(mine == real for mine, real in zip(predicted, gold, strict=True)) / len(gold)
+
+
+def paired(predicted: Sequence[object], gold: Sequence[object]) -> None:
+    """Check that there is one prediction a case, and a case at all.
+
+    Raises:
+        ValueError: there isn't.
+    """
     if len(predicted) != len(gold):
         raise ValueError(f"{len(predicted)} predictions for {len(gold)} cases")
     if not gold:
