@@ -17,7 +17,9 @@ from courtroom.statute import Band, Statute
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 NEIGHBOUR = 1.0
-"""Weight of precedents beside statutes and charges; a precedent counts by the square of its cosine, so far ones hardly."""
+"""Weight of precedents beside statutes and charges."""
+NEAR = 0.3
+"""Cosine below which a precedent is of another matter."""
 
 _GRAVE = re.compile(
     r"死亡|致死|重伤|持枪|轮奸|特别巨大|特别严重|致残|killed|death of|died|serious injury|especially (large|huge|serious)|gunpoint"
@@ -78,12 +80,11 @@ def _first_article(charge: Charge) -> int:
 
 
 def _decided(found: CaseInformation, labels: Callable[[Referred], Iterable[K]]) -> dict[K, float]:
-    """How large a share of the precedents' likeness stands behind each label."""
-    total = sum(max(0.0, near.similarity) for near in found.precedents) or 1.0
+    """The likeness of the near precedents behind each label."""
     shares: dict[K, float] = {}
     for near in found.precedents:
-        for label in labels(near):
-            shares[label] = shares.get(label, 0.0) + max(0.0, near.similarity) ** 2 / total
+        for label in labels(near) if near.similarity >= NEAR else ():
+            shares[label] = shares.get(label, 0.0) + near.similarity
     return shares
 
 

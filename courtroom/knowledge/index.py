@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 BATCH = 1000
-HNSW: dict[str, Any] = {"space": "cosine", "ef_search": 200, "ef_construction": 50, "max_neighbors": 16}
+HNSW: dict[str, Any] = {"space": "cosine", "ef_search": 200, "ef_construction": 200, "max_neighbors": 32}
 # Chroma reads its own graph files unchecked: a damaged one kills the process or gives wrong neighbours. In process,
 # vectors therefore stay in its SQLite log, which is checked, and the graph is made when it opens (5,000 in 2 s).
 NEVER_ON_DISK = {"sync_threshold": 1_000_000_000}

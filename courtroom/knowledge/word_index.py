@@ -11,7 +11,7 @@ from courtroom.text import words
 
 ALL_TERMS_UP_TO = 5_000
 """Records; in a larger collection only a query's most telling terms are looked up."""
-TELLING_TERMS = 40
+TELLING_TERMS = 24
 MOST_TERMS = 800
 """Of one query: SQLite limits the depth of an expression."""
 
