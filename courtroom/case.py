@@ -70,6 +70,10 @@ class Case(Strict):
         """Title and text of all there is to read, for a reader of the case."""
         return ()
 
+    def choosable(self, field: str) -> Mapping[str, str]:
+        """What a field of a setup may be chosen from in this case, name to title; empty where it is free."""
+        return {}
+
     @classmethod
     def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
         """A case from a text that somebody wrote or pasted.

@@ -17,12 +17,15 @@ from courtroom.case import Case
 from courtroom.case_kinds import parse_case
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.explain import explain
+from courtroom.labelled_tables import looks_labelled
 from courtroom.media import MediaStore
-from courtroom.readers import cail, lawbench, verdictbench
+from courtroom.readers import cail, lawbench, texts, verdictbench
 
-__all__ = ["MAX_UPLOAD", "Package", "explain", "read_folder", "read_upload", "write_json", "write_zip"]
+__all__ = ["ENDINGS", "MAX_UPLOAD", "Package", "explain", "read_folder", "read_upload", "write_json", "write_zip"]
 
 MAX_UPLOAD = 200 * 2**20
+ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
+"""Of files that can hold a case."""
 CASE_NAMES = ("case.json", "cases.json", "cases.jsonl")
 """In a ZIP file, these are the cases; without any of them, all its .json and .jsonl files are."""
 MOST_TOLD = 5
@@ -63,7 +66,9 @@ def read_upload(name: str, source: bytes | Path) -> list[Package]:
         return list(_from_zip(Archive(name, source)))
     if ending in (".json", ".jsonl"):
         return list(_from_text(name, ending, source, beside))
-    raise CaseError(f"{name} can't be read. Upload a .json, .jsonl or .zip file.")
+    if ending in texts.ENDINGS:
+        return [Package(texts.read(name, source))]
+    raise CaseError(f"{name} can't be read. Upload one of {', '.join(sorted(ENDINGS))}.")
 
 
 def read_folder(folder: Path) -> Package:
@@ -149,6 +154,9 @@ def _from_text(where: str, ending: str, data: bytes, files: _Files) -> Iterator[
         rows, places = [_json(place, line) for place, line in lines], [place for place, _ in lines]
     if not rows:
         raise CaseError(f"{where} holds no case. Put at least one into it.")
+    if all(isinstance(row, dict) and looks_labelled(row) for row in rows):
+        yield Package(texts.task(where, rows))
+        return
     for place, row in zip(places, rows, strict=True):
         yield _package(place, row, files)
 

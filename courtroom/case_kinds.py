@@ -7,7 +7,9 @@ from typing import Any
 from courtroom.case import Case
 from courtroom.criminal import CriminalCase
 from courtroom.dispute import Dispute
+from courtroom.document import Document
 from courtroom.errors import CaseError
+from courtroom.labelled import LabelledTask
 from courtroom.precedent import PrecedentBatch
 from courtroom.trajectory import DraftBatch
 
@@ -15,6 +17,8 @@ CASE_KINDS: dict[str, type[Case]] = {
     "dispute": Dispute,
     "precedents": PrecedentBatch,
     "criminal": CriminalCase,
+    "document": Document,
+    "labelled": LabelledTask,
     "drafts": DraftBatch,
 }
 

@@ -146,6 +146,7 @@ class Courthouse:
         if case.kind != chosen.hears:
             raise CourtroomError(f"{chosen.title} hears cases of kind “{chosen.hears}”; {case.id} is a {case.kind}.")
         complete, _ = chosen.prepare(case, setup, seed)
+        self.knowledge.offer(case)
         return self.store.create(procedure, case, complete, seed)
 
     def fork(self, parent: str, setup: Setup, seed: int | None = None) -> str:
@@ -170,6 +171,7 @@ class Courthouse:
         Args:
             parent: the run that it is to be forked from: what that one looked up is not looked up anew.
         """
+        self.knowledge.offer(case)
         seen = (lambda key: self.store.retrieval(parent, key)) if parent else (lambda key: None)
         work = rehearse(
             self.procedures[procedure], case, setup, seed, self.knowledge, self.capabilities, self.answers.reply, seen

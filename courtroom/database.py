@@ -74,6 +74,10 @@ MIGRATIONS: tuple[str, ...] = (
         json_array(json_object('op', 'put', 'collection', 'precedents', 'record', json_extract(body, '$.record')))))
         WHERE kind = 'learned';
     """,
+    """
+    CREATE VIRTUAL TABLE words_examples USING fts5(words);
+    CREATE VIRTUAL TABLE vocabulary_examples USING fts5vocab(words_examples, row);
+    """,
 )
 
 

@@ -12,14 +12,13 @@ from typing import TypeVar
 
 from courtroom.case import Case, Medium, Strict
 from courtroom.case_checks import check
-from courtroom.case_files import Package, read_folder
-from courtroom.case_kinds import parse_case
+from courtroom.case_files import Package, read_folder, read_upload
+from courtroom.case_kinds import CASE_KINDS, parse_case
 from courtroom.database import Database
 from courtroom.errors import CaseError
 from courtroom.media import MediaStore
 from courtroom.settings import DATA
 
-SAMPLES = DATA / "cases"
 C = TypeVar("C", bound=Case)
 
 
@@ -51,8 +50,9 @@ class Library:
     def cases(self) -> list[CaseSummary]:
         """All cases, the user's own first."""
         own = [_summary(case, bundled=False) for case in self._own()]
+        kinds = list(CASE_KINDS)
         samples = sorted(
-            self._samples.values(), key=lambda case: (case.kind != "dispute", case.language != "en", case.title)
+            self._samples.values(), key=lambda case: (kinds.index(case.kind), case.language != "en", case.title)
         )
         return own + [_summary(case, bundled=True) for case in samples]
 
@@ -107,7 +107,9 @@ class Library:
     @cached_property
     def _samples(self) -> Mapping[str, Case]:
         """Read once a process; they are part of the program."""
-        packages = (read_folder(path.parent) for path in sorted(SAMPLES.glob("*/case.json")))
+        folders = [read_folder(path.parent) for path in sorted((DATA / "cases").glob("*/case.json"))]
+        plain = sorted([*(DATA / "documents").glob("*.json"), *(DATA / "tasks").glob("*.json")])
+        packages = [*folders, *(package for path in plain for package in read_upload(path.name, path))]
         return {p.case.id: take_media(p.case, p.files, self._media) for p in packages}
 
     def _own(self) -> Iterator[Case]:

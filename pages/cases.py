@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from courtroom.case_files import read_upload
+from courtroom.case_files import ENDINGS, read_upload
 from courtroom.case_kinds import CASE_KINDS
 from courtroom.dispute import Dispute
 from courtroom.errors import CourtroomError
@@ -57,10 +57,12 @@ def _media(case: CaseSummary) -> tuple[tuple[int, str], ...]:
 def upload() -> None:
     """Take in files; what is wrong with one does not hold up the others."""
     files = st.file_uploader(
-        "Cases as .json, .jsonl, or .zip with pictures and videos",
-        type=["json", "jsonl", "zip"],
+        "Cases as .json, .jsonl, or .zip with pictures and videos; documents as .txt, .md or .pdf; labelled texts as .csv, "
+        ".tsv or .jsonl",
+        type=[ending.removeprefix(".") for ending in sorted(ENDINGS)],
         accept_multiple_files=True,
-        help="A ZIP file holds case.json and its media. See any sample's export for the form.",
+        help="A ZIP file holds case.json and its media. See any sample's export for the form. A table of labelled texts has a "
+        "column “label” and a column “text”, or a pair such as “premise” and “hypothesis”.",
     )
     if not st.button("Take in", disabled=not files, type="primary"):
         return

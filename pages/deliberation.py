@@ -40,7 +40,7 @@ except NoSuchRun:
     st.error(f"There is no run {literal(run)} here; it may have been deleted. Open another from the page Runs.")
     st.stop()
 
-procedure = house.procedures[record.run.procedure]
+procedure = house.procedures[record.run.procedure].about(record.case)
 votes = any(role.votes for role in procedure.roles)
 st.title(literal(record.run.title))
 origin = f" · a fork of [{literal(record.run.parent)}](?run={record.run.parent})" if record.run.parent else ""

@@ -88,7 +88,7 @@ elif section == "Prompts":
 elif section == "Save and share":
     setup_file(house, draft, procedure)
 else:
-    knobs(draft)
+    knobs(draft, case)
 
 with start_bar:
     problems: list[str] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -98,6 +99,34 @@ class Flow:
 
 
 @dataclass(frozen=True)
+class Span:
+    """A stretch of a text, from `start` up to `end`, with a choice whose colour and mark it gets ("" for none)."""
+
+    start: int
+    end: int
+    choice: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A text in which stretches are marked, e.g. what supports a claim. Spans may overlap; the first one counts."""
+
+    body: str
+    spans: tuple[Span, ...]
+    title: str = ""
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Two to four blocks side by side."""
+
+    blocks: tuple[Block, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True)
 class Diff:
     """What changed from one text to the next."""
 
@@ -106,4 +135,19 @@ class Diff:
     title: str = ""
 
 
-Block = Text | Table | Graph | Cards | Flow | Diff
+Block = Text | Table | Graph | Cards | Flow | Diff | Marked | Beside
+
+
+def runs(marked: Marked) -> Iterator[tuple[str, Span | None]]:
+    """A marked text in stretches, each with its span or None; together they are the whole text."""
+    at = 0
+    for span in sorted(marked.spans, key=lambda span: (span.start, -span.end)):
+        start, end = max(span.start, at), min(span.end, len(marked.body))
+        if start >= end:
+            continue
+        if at < start:
+            yield marked.body[at:start], None
+        yield marked.body[start:end], span
+        at = end
+    if at < len(marked.body):
+        yield marked.body[at:], None

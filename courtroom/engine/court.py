@@ -27,6 +27,12 @@ from courtroom.models.prompts import Prompts
 from courtroom.models.request import digest_text
 from courtroom.models.task import Task
 
+
+def chance(seed: int, *path: str) -> random.Random:
+    """A source of chance that depends on a run's seed and a path, and on nothing else."""
+    return random.Random(hashlib.sha256("/".join((str(seed), *path)).encode()).digest())
+
+
 A = TypeVar("A", bound=BaseModel)
 C = TypeVar("C", bound=Case, covariant=True)
 S = TypeVar("S", bound=Setup, covariant=True)
@@ -54,8 +60,8 @@ class Court(Generic[C, S]):
     live: Live = field(default_factory=Live)
     spent: Spent = field(default_factory=Spent)
     _stage: StageBegan | None = None
-    _choices: dict[str, str] = field(default_factory=dict)
-    _ballot: dict[str, str | None] = field(default_factory=dict)
+    _choices: dict[tuple[str, str], str] = field(default_factory=dict)
+    _ballots: dict[str, dict[str, str | None]] = field(default_factory=dict)
     _paths: set[str] = field(default_factory=set)
 
     def panel(self, role: str) -> tuple[Member, ...]:
@@ -69,7 +75,7 @@ class Court(Generic[C, S]):
 
     def random(self, *path: str) -> random.Random:
         """A source of chance that depends on the run's seed and the path, and on nothing else."""
-        return random.Random(hashlib.sha256("/".join((str(self.seed), *path)).encode()).digest())
+        return chance(self.seed, *path)
 
     async def stage(self, name: str, kind: str) -> None:
         """Begin a stage. The run may wait here for as long as a person likes.
@@ -87,7 +93,7 @@ class Court(Generic[C, S]):
         self.end_stage()
         await self.gate.enter(began)
         self._stage = began
-        self._ballot = {}
+        self._ballots = {}
         self.ledger.add(began)
 
     def end_stage(self) -> None:
@@ -159,12 +165,18 @@ class Court(Generic[C, S]):
                 self.knowledge.learn(self.ledger.run, path, lesson)
             self._record(Learned(path=path, lesson=lesson, held_back=not self.ledger.teaches))
 
-    def vote(self, member: Member, choice: str | None, reasons: Iterable[str] = ()) -> None:
-        """Record a member's vote in the current stage's ballot; None is an abstention."""
-        assert self._stage is not None
-        before = self._choices.get(member.id)
-        self._ballot[member.id] = choice
-        ballot = self._stage.path
+    def vote(
+        self, member: Member, choice: str | None, reasons: Iterable[str] = (), *, on: str = "", anew: bool = False
+    ) -> None:
+        """Record a member's vote in a ballot of the current stage; None is an abstention.
+
+        Args:
+            on: tells apart several ballots of one stage, e.g. a text's id. Votes on the same are compared.
+            anew: the question was not voted on before, so that nobody changes sides by this vote.
+        """
+        ballot = self._ballot_path(on)
+        before = None if anew else self._choices.get((on, member.id))
+        self._ballots.setdefault(ballot, {})[member.id] = choice
         self._record(
             Voted(
                 path=f"{ballot}/{member.id}",
@@ -176,20 +188,21 @@ class Court(Generic[C, S]):
             )
         )
         if choice is not None:
-            self._choices[member.id] = choice
+            self._choices[on, member.id] = choice
 
-    def tally(self, choices: Iterable[str], consensus: float) -> Tallied:
-        """Count the current ballot.
+    def tally(self, choices: Iterable[str], consensus: float, *, on: str = "") -> Tallied:
+        """Count a ballot of the current stage.
 
         Args:
             choices: all that could be voted for, so that an option without a vote counts 0.
             consensus: the share of all seats that must be exceeded.
+            on: which ballot, as in `vote`.
 
         Raises:
             QuorumLost: too few members voted.
         """
         assert self._stage is not None
-        votes = list(self._ballot.values())
+        votes = list(self._ballots.get(self._ballot_path(on), {}).values())
         counts = {choice: votes.count(choice) for choice in choices}
         seats, voted = len(votes), sum(counts.values())
         if not voted or voted < self.setup.quorum * seats:
@@ -199,7 +212,7 @@ class Court(Generic[C, S]):
             )
         share = max(counts.values()) / seats
         tallied = Tallied(
-            path=self._stage.path,
+            path=self._ballot_path(on),
             counts=counts,
             abstained=seats - voted,
             share=round(share, 6),
@@ -213,6 +226,10 @@ class Court(Generic[C, S]):
         self.ledger.add(Noted(path=name, text=text))
 
     # --- within ---------------------------------------------------------------------------------------------
+
+    def _ballot_path(self, on: str) -> str:
+        assert self._stage is not None, "a stage must begin before anybody votes"
+        return f"{self._stage.path}/{on}" if on else self._stage.path
 
     def _path(self, *parts: str) -> str:
         assert self._stage is not None, "a stage must begin before anything is asked"

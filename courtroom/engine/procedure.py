@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -107,12 +107,18 @@ class Procedure:
     """The collections in which it looks things up."""
     views: tuple[View, ...] = ()
     presets: tuple[Preset, ...] = ()
+    choices_in: Callable[[Any], tuple[Choice, ...]] | None = None
+    """What can be voted for where that depends on the case; `choices` is then empty."""
     exports: tuple[Export, ...] = ()
 
     def prepare(self, case: Case, setup: Setup, seed: int) -> tuple[Setup, tuple[Member, ...]]:
         """The complete setup and who sits in the panel."""
         complete = setup.complete(case, seed)
         return complete, self.members(complete)
+
+    def about(self, case: Case) -> Procedure:
+        """The procedure with what can be voted for in a case."""
+        return replace(self, choices=self.choices_in(case)) if self.choices_in else self
 
     def choice(self, name: str) -> Choice:
         """The choice of this name."""

@@ -91,6 +91,11 @@ class Record:
         """One member by id."""
         return next((m for m in self.members if m.id == member), None)
 
+    def ballot_name(self, path: str) -> str:
+        """What a ballot is called: its stage, and what it was on where a stage has several."""
+        stage, _, on = path.partition("/")
+        return f"{self.stage(stage).name} · {on}" if on else self.stage(stage).name
+
     def stage(self, path: str) -> StageBegan:
         """One stage by its path."""
         return next(stage for stage in self.stages if stage.path == path)
@@ -101,7 +106,11 @@ class Record:
 
     def call(self, path: str) -> Called | None:
         """One call by its path."""
-        return next((call for call in self.calls if call.path == path), None)
+        return self._by_path.get(path)
+
+    @cached_property
+    def _by_path(self) -> Mapping[str, Called]:
+        return {call.path: call for call in self.calls}
 
     @property
     def real_counts(self) -> Mapping[str, int]:

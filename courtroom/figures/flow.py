@@ -33,7 +33,7 @@ def draw_flow(record: Record, choices: Sequence[Choice], theme: str = "light") -
     figure = go.Figure(
         go.Sankey(
             node={
-                "label": [f"{record.stage(nodes[n][0]).name}: {titles[nodes[n][1]]}" for n in used],
+                "label": [f"{record.ballot_name(nodes[n][0])}: {titles[nodes[n][1]]}" for n in used],
                 "color": [colours[nodes[n][1]] for n in used],
                 "pad": 22,
                 "thickness": 18,

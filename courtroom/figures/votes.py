@@ -15,7 +15,7 @@ from courtroom.figures.palette import INK, tone
 def draw_votes(record: Record, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
     """One bar a ballot, a colour and a word a choice, abstentions last."""
     ballots = list(record.ballots)
-    names = [record.stage(ballot).name for ballot in ballots]
+    names = [record.ballot_name(ballot) for ballot in ballots]
     figure = go.Figure()
     for choice in (*choices, None):
         counts = [

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, Self, TypeVar
 
+import numpy as np
+
 from courtroom.case import Strict
 from courtroom.database import Database
 from courtroom.errors import CourtroomError
@@ -17,7 +19,7 @@ from courtroom.knowledge.fusion import fuse
 from courtroom.knowledge.index import VectorIndex
 from courtroom.settings import Settings
 
-Name = Literal["precedents", "statutes", "charges", "cases", "standards", "directives", "buffer"]
+Name = Literal["precedents", "statutes", "charges", "cases", "standards", "directives", "buffer", "examples"]
 Mode = Literal["dense", "bm25", "hybrid"]
 OTHER = "@2"
 DEPTH = 100
@@ -89,6 +91,7 @@ class Collection(Generic[R]):
         self.name: Name = name
         self._database, self._kind, self._text_of, self._embedding = database, kind, text_of, embedding
         self._index = VectorIndex(settings, name, embedding)
+        self._small: dict[tuple[str, int], tuple[list[str], Vectors]] = {}
         database.connection.execute("INSERT OR IGNORE INTO collections (name) VALUES (?)", (name,))
         self._index_words_of_old_records()
 
@@ -181,15 +184,20 @@ class Collection(Generic[R]):
 
     # --- finding --------------------------------------------------------------------------------------------
 
-    async def search(self, text: str, k: int, mode: Mode = "hybrid", exclude: Sequence[str] = ()) -> list[Found[R]]:
+    async def search(
+        self, text: str, k: int, mode: Mode = "hybrid", exclude: Sequence[str] = (), under: str = ""
+    ) -> list[Found[R]]:
         """The k records closest to a text, best first, each with its place in every ranking.
 
         Args:
             mode: by which ranking; the others are told along.
+            under: only records whose id begins with this; their own order by cosine is then the only ranking.
 
         Raises:
             EmbeddingMismatch: the collection was indexed with another embedding.
         """
+        if under:
+            return await self._nearest_under(under, text, k, exclude)
         await asyncio.to_thread(self.check_embedding)
         depth = max(DEPTH, k)
         dense = await self.nearest(text, depth, exclude)
@@ -212,6 +220,41 @@ class Collection(Generic[R]):
                 )
                 found.append(Found(record, scores))
         return found
+
+    async def _nearest_under(self, under: str, text: str, k: int, exclude: Sequence[str]) -> list[Found[R]]:
+        """Each of a small set is compared: an index over all would have to be searched far down."""
+        version = self.version()
+        if (under, version) not in self._small:
+            names = await asyncio.to_thread(self.names_under, under)
+            vectors = await self.vectors(names)
+            rows = (
+                np.stack([np.asarray(vectors[name], np.float32) for name in names])
+                if names
+                else np.zeros((0, 0), np.float32)
+            )
+            self._small = {key: kept for key, kept in self._small.items() if key[1] == version}
+            self._small[under, version] = (names, rows)
+        names, rows = self._small[under, version]
+        if not names:
+            return []
+        (asked,) = await self._embedding.embed([text])
+        cosines = rows @ asked
+        order = sorted(range(len(names)), key=lambda i: (-cosines[i], names[i]))
+        best = [i for i in order if names[i] not in exclude][:k]
+        found = []
+        for rank, i in enumerate(best, 1):
+            record = self.get(names[i])
+            assert record is not None
+            found.append(Found(record, Scores(similarity=round(float(cosines[i]), 6), dense_rank=rank)))
+        return found
+
+    def names_under(self, under: str) -> list[str]:
+        """Ids that begin with a text, in the order in which their records came."""
+        rows = self._database.connection.execute(
+            "SELECT id FROM knowledge WHERE collection = ? AND substr(id, 1, ?) = ? ORDER BY seq",
+            (self.name, len(under), under),
+        )
+        return [row["id"] for row in rows]
 
     async def nearest(self, text: str, k: int, exclude: Sequence[str] = ()) -> list[tuple[str, float]]:
         """The k records nearest by cosine, ids with cosines; of a record in two languages the nearer text counts."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from courtroom.case import Strict
+from courtroom.case import Case, Strict
 from courtroom.charge import Charge
 from courtroom.criminal import CriminalCase
 from courtroom.database import Database
@@ -19,6 +19,7 @@ from courtroom.knowledge.lessons import Lesson, Lessons
 from courtroom.knowledge.memory import Due, Memory, Parts, Recall
 from courtroom.knowledge.precedents import PrecedentBase
 from courtroom.knowledge.vectors import Remembered
+from courtroom.labelled import Example, LabelledTask
 from courtroom.settings import Settings
 from courtroom.statute import Statute
 
@@ -32,6 +33,9 @@ class Search(Strict):
     k: int = Field(ge=1)
     exclude: tuple[str, ...] = ()
     mode: Mode = "dense"
+    under: str = Field(
+        default="", description="Only records whose id begins with this.", exclude_if=lambda under: not under
+    )
 
 
 class Rank(Strict):
@@ -106,6 +110,11 @@ class Knowledge:
             Collection(*self._shared, "buffer", Standard, lambda standard: standard.text),
         )
 
+    @cached_property
+    def examples(self) -> Collection[Example]:
+        """Labelled texts of the tasks that were heard."""
+        return Collection(*self._shared, "examples", Example, lambda example: example.whole)
+
     @property
     def collections(self) -> dict[Name, Collection[Any]]:
         """All collections by name."""
@@ -117,6 +126,7 @@ class Knowledge:
             "standards": self.memory.standards,
             "directives": self.memory.directives,
             "buffer": self.memory.buffer,
+            "examples": self.examples,
         }
 
     @cached_property
@@ -129,7 +139,7 @@ class Knowledge:
         match query:
             case Search():
                 collection = self.collections[query.collection]
-                found = await collection.search(query.text, query.k, query.mode, query.exclude)
+                found = await collection.search(query.text, query.k, query.mode, query.exclude, query.under)
                 return tuple(
                     Hit(
                         id=one.record.id,
@@ -162,6 +172,14 @@ class Knowledge:
     def learn(self, run: str, path: str, lesson: Lesson) -> None:
         """Take a lesson in; under one path of a run it is taken in once."""
         self.lessons.teach(run, path, lesson)
+
+    def offer(self, case: Case) -> None:
+        """Take in what a case brings along to be found in its hearing; once."""
+        if isinstance(case, LabelledTask):
+            there = set(self.examples.names_under(case.under()))
+            new = [example for example in case.known() if example.id not in there]
+            if new:
+                self.examples.add(new)
 
     async def warm(self, collections: tuple[Name, ...]) -> None:
         """Load what look-ups in these collections need."""

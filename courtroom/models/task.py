@@ -11,6 +11,12 @@ from courtroom.case import Medium
 A = TypeVar("A", bound=BaseModel)
 
 
+class Answer(BaseModel):
+    """Base of all answers: a model may say more than it was asked, but nothing that was asked may be missing."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
+
+
 class Task(BaseModel, Generic[A]):
     """Inputs of one question. Subclasses name their template and, as `Task[Answer]`, what an answer looks like.
 

@@ -15,6 +15,7 @@ from plotly.offline import get_plotlyjs
 from courtroom.case import Medium
 from courtroom.diffs import changes
 from courtroom.engine.answers import AnswerStore
+from courtroom.engine.blocks import runs
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -33,8 +34,9 @@ SIDE = 480
 
 def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: MediaStore) -> str:
     """The report. Whatever a case, a model or a user wrote is shown as text and nothing in it takes effect."""
+    procedure = procedure.about(record.case)
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-    environment.filters.update(readable=readable, kind=lambda block: type(block).__name__, label=label)
+    environment.filters.update(readable=readable, kind=lambda block: type(block).__name__, label=label, runs=runs)
     parts: dict[str, str] = {}
     choices = {choice.name: choice for choice in procedure.choices}
     figures = {"votes": draw_votes(record, procedure.choices, "light")} if record.tallies else {}

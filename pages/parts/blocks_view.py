@@ -9,19 +9,24 @@ import pandas as pd
 import streamlit as st
 
 from courtroom.diffs import changes
-from courtroom.engine.blocks import Block, Cards, Diff, Flow, Graph, Table, Text
+from courtroom.engine.blocks import Beside, Block, Cards, Diff, Flow, Graph, Marked, Table, Text, runs
 from courtroom.engine.procedure import Procedure
 from courtroom.figures.graph import draw_graph
+from courtroom.figures.palette import tone
 from pages.parts.inert import inert, literal
 
 PER_ROW = 3
+MOST_SIDE_BY_SIDE = 14
+"""Labels; more are chosen from a list."""
 
 
 def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, key: str) -> None:
     """Draw the blocks of one label."""
     labels = list(labelled)
     chosen = labels[-1]
-    if len(labels) > 1:
+    if len(labels) > MOST_SIDE_BY_SIDE:
+        chosen = st.selectbox("Show", labels, key=f"label-{key}-{len(labels)}", label_visibility="collapsed")
+    elif len(labels) > 1:
         chosen = (
             st.segmented_control(
                 "Show", labels, default=labels[-1], key=f"label-{key}-{len(labels)}", label_visibility="collapsed"
@@ -29,22 +34,52 @@ def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, k
             or labels[-1]
         )
     for number, block in enumerate(labelled[chosen]):
-        if not isinstance(block, Graph) and block.title:
-            st.markdown(f"**{literal(block.title)}**")
-        if isinstance(block, Text):
-            inert(block.body)
-        elif isinstance(block, Graph):
-            theme = st.context.theme.type or "light"
-            st.plotly_chart(draw_graph(block, procedure.choices, theme, 620), key=f"graph-{key}-{number}")
-            inert(block.caption, small=True)
-        elif isinstance(block, Table):
-            _table(block)
-        elif isinstance(block, Flow):
-            _flow(block)
-        elif isinstance(block, Diff):
-            st.html(diff_html(block.before, block.after))
-        else:
-            _cards(block)
+        _draw(block, procedure, f"{key}-{number}")
+
+
+def _draw(block: Block, procedure: Procedure, key: str) -> None:
+    if not isinstance(block, Graph) and block.title:
+        st.markdown(f"**{literal(block.title)}**")
+    if isinstance(block, Text):
+        inert(block.body)
+    elif isinstance(block, Graph):
+        theme = st.context.theme.type or "light"
+        st.plotly_chart(draw_graph(block, procedure.choices, theme, 620), key=f"graph-{key}")
+        inert(block.caption, small=True)
+    elif isinstance(block, Table):
+        _table(block)
+    elif isinstance(block, Flow):
+        _flow(block)
+    elif isinstance(block, Diff):
+        st.html(diff_html(block.before, block.after))
+    elif isinstance(block, Marked):
+        st.html(marked_html(block, procedure))
+        inert(block.caption, small=True)
+    elif isinstance(block, Beside):
+        for place, (column, part) in enumerate(
+            zip(st.columns(len(block.blocks), gap="large"), block.blocks, strict=True)
+        ):
+            with column.container(border=True):
+                _draw(part, procedure, f"{key}-{place}")
+    else:
+        _cards(block)
+
+
+def marked_html(marked: Marked, procedure: Procedure) -> str:
+    """A text with its spans underlaid in the colours of their choices; the choice is told by its mark too."""
+    theme = st.context.theme.type or "light"
+    known = {choice.name: choice for choice in procedure.choices}
+    told = []
+    for text, span in runs(marked):
+        if span is None:
+            told.append(escape(text))
+            continue
+        choice = known.get(span.choice)
+        colour = tone(choice.tone if choice else None, theme)
+        mark = f"<sup>{choice.mark}</sup>" if choice else ""
+        style = f"background:{colour}2E;border-bottom:2px solid {colour};color:inherit;padding:0 2px"
+        told.append(f'<mark style="{style}" title="{escape(span.note, quote=True)}">{escape(text)}{mark}</mark>')
+    return f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{"".join(told)}</div>'
 
 
 def diff_html(before: str, after: str) -> str:

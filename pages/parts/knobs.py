@@ -10,6 +10,7 @@ import streamlit as st
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from courtroom.case import Case
 from courtroom.engine.setup import Budget
 from pages.parts.draft import Draft
 
@@ -17,11 +18,14 @@ OWN_SECTION = {"model", "roles", "members", "prompts", "jury", "graph", "rules",
 """Fields that have a section or an editor of their own."""
 
 
-def knobs(draft: Draft) -> None:
+def knobs(draft: Draft, case: Case) -> None:
     """All plain fields of the setup, then its budget."""
     fields = {name: field for name, field in draft.kind.model_fields.items() if name not in OWN_SECTION}
     groups = {name: field.annotation for name, field in fields.items() if _is_group(field)}
-    _grid({name: field for name, field in fields.items() if name not in groups}, draft.values, draft, "")
+    offered = {name: dict(found) for name in fields if (found := case.choosable(name))}
+    for name, options in offered.items():
+        _several(fields[name], options, draft, name)
+    _grid({n: field for n, field in fields.items() if n not in groups and n not in offered}, draft.values, draft, "")
     for name, group in groups.items():
         st.subheader(fields[name].title or name, help=fields[name].description)
         _grid(group.model_fields, draft.values[name], draft, f"{name}-")  # type: ignore[union-attr]
@@ -38,6 +42,20 @@ def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: Draft,
             default = field.get_default(call_default_factory=True)
             if values[name] != default:
                 st.caption(f"Default: {default}")
+
+
+def _several(field: FieldInfo, options: dict[str, str], draft: Draft, name: str) -> None:
+    """Several of what the case offers."""
+    chosen = [one for one in draft.values[name] if one in options]
+    draft.values[name] = st.multiselect(
+        field.title or name,
+        list(options),
+        chosen,
+        format_func=lambda one: options.get(one, one),
+        key=draft.key(name),
+        help=field.description,
+        placeholder="the first one",
+    )
 
 
 def _is_group(field: FieldInfo) -> bool:

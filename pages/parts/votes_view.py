@@ -31,6 +31,6 @@ def votes_view(procedure: Procedure, record: Record) -> None:
                 told = (
                     "" if vote is None else "abstained" if vote.choice is None else marks.get(vote.choice, vote.choice)
                 )
-                row[record.stage(ballot).name] = told + (" (changed)" if vote and vote.changed else "")
+                row[record.ballot_name(ballot)] = told + (" (changed)" if vote and vote.changed else "")
             rows.append(row)
     st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")

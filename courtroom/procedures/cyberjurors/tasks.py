@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from courtroom.case import Medium, Strict
 from courtroom.dispute import Dispute, Evidence, Side
-from courtroom.models.task import Task
+from courtroom.models.task import Answer, Task
 from courtroom.personas import Persona
 
 Degree = Literal["strong", "moderate", "weak"]
-
-
-class Answer(BaseModel):
-    """Base of all answers: a model may say more than it was asked, but nothing that was asked may be missing."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
 
 
 class Focus(Answer):

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from courtroom.case import Medium
 from courtroom.criminal import CriminalCase
 from courtroom.judging.answers import JudgmentAnswer
 from courtroom.judging.referred import CaseInformation
 from courtroom.judgment import Judgment
-from courtroom.models.task import Task
-
-
-class Answer(BaseModel):
-    """Base of all answers: a model may say more than it was asked, but nothing that was asked may be missing."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
+from courtroom.models.task import Answer, Task
 
 
 class Act(Answer):

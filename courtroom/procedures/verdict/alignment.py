@@ -20,8 +20,8 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.search import Fetch, Search
 from courtroom.models.prompts import describe
-from courtroom.models.task import Task
-from courtroom.procedures.verdict.tasks import Answer, Draft, DraftOpinion, OfFacts, Turn
+from courtroom.models.task import Answer, Task
+from courtroom.procedures.verdict.tasks import Draft, DraftOpinion, OfFacts, Turn
 from courtroom.statute import Statute
 from courtroom.trajectory import DraftBatch, FirstDraft
 

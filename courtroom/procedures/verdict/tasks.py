@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from courtroom.article_numbers import article_number
 from courtroom.case import Medium, Strict
 from courtroom.criminal import CriminalCase
 from courtroom.judging.answers import JudgmentAnswer
 from courtroom.judgment import Judgment
-from courtroom.models.task import Task
+from courtroom.models.task import Answer, Task
 from courtroom.statute import Statute
-
-
-class Answer(BaseModel):
-    """Base of all answers: a model may say more than it was asked, but nothing that was asked may be missing."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
 
 
 class EventPoints(Answer):

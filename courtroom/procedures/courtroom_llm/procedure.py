@@ -1,0 +1,78 @@
+"""What Courtroom-LLM declares of itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKind
+from courtroom.labelled import LabelledTask
+from courtroom.procedures.courtroom_llm import offline as _offline  # registers the offline model's methods
+from courtroom.procedures.courtroom_llm.deliberate import deliberate
+from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members
+from courtroom.procedures.courtroom_llm.views import VIEWS
+
+__all__ = ["COURTROOM_LLM", "_offline"]
+
+SHAPES = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("star", "★"), ("cross", "✚"))
+
+
+def at_most(case: LabelledTask, setup: CourtroomLLMSetup) -> int:
+    """Upper bound on the calls: hearings, two pleadings, reasons for similar cases, judges; for each text."""
+    reasons = setup.shots if setup.explain else 0
+    one = setup.hearings + 2 + 2 * reasons + setup.bench if setup.tried else setup.bench + reasons
+    return one * max(1, len(setup.texts))
+
+
+def labels_of(case: LabelledTask) -> tuple[Choice, ...]:
+    """The labels, each with a colour, a shape and a mark; of many, some share them and differ by name."""
+    return tuple(
+        Choice(label, label, tone=number, symbol=SHAPES[number % len(SHAPES)][0], mark=SHAPES[number % len(SHAPES)][1])
+        for number, label in enumerate(case.labels)
+    )
+
+
+COURTROOM_LLM = Procedure(
+    name="courtroom-llm",
+    title="Courtroom-LLM",
+    summary="A preliminary hearing names two labels for a text, prosecutor and attorney argue for one each, judges decide in "
+    "sequence or in parallel.",
+    paper="Jung and Jung, Courtroom-LLM: A Legal-Inspired Multi-LLM Framework for Resolving Ambiguous Text Classifications",
+    hears="labelled",
+    setup=CourtroomLLMSetup,
+    roles=(
+        Role(
+            "hearing",
+            "Preliminary hearing",
+            "Names the most likely label and the alternative; gives reasons for similar cases.",
+        ),
+        Role("prosecutor", "Prosecutor", "Argues for the label that the lot gave it."),
+        Role("attorney", "Attorney", "Argues for the other label."),
+        Role("judge", "Judge", "Weighs both arguments and decides.", votes=True),
+    ),
+    stages=(
+        StageKind(
+            "hearing",
+            "Preliminary hearing",
+            "Two labels come into question; several hearings show whether it is clear.",
+        ),
+        StageKind("arguments", "Arguments", "Prosecutor and attorney argue, each for one label, by lot."),
+        StageKind("judgment", "Judgment", "Similar cases are looked up; the judges decide."),
+    ),
+    choices=(),
+    choices_in=labels_of,
+    prompts=Path(__file__).parent / "prompts",
+    members=members,
+    deliberate=deliberate,
+    at_most=at_most,
+    looks_in=("examples",),
+    views=VIEWS,
+    presets=(
+        Preset("Paper", "Five judges in sequence, one similar case for each label, five preliminary hearings.", {}),
+        Preset("Parallel judges", "Five judges decide independently; the majority counts.", {"structure": "parallel"}),
+        Preset(
+            "Several models", "The baseline: five models with majority, without a trial.", {"structure": "multiple"}
+        ),
+        Preset("Single model", "The baseline: one model, without a trial.", {"structure": "single"}),
+        Preset("All texts", "The paper's setting on every text of the task.", {"texts": ["all"]}),
+    ),
+)

@@ -1,0 +1,211 @@
+"""What only Courtroom-LLM can show: pleadings with their evidence, the bench in order, similar cases, ambiguity, results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from courtroom.engine.blocks import Beside, Block, Card, Cards, Flow, Marked, Span, Step, Table, Text
+from courtroom.engine.court import chance
+from courtroom.engine.events import Called
+from courtroom.engine.procedure import View
+from courtroom.engine.record import Record
+from courtroom.evaluation.grounding import where
+from courtroom.evaluation.labels import accuracy
+from courtroom.labelled import Labelled, LabelledTask
+from courtroom.procedures.courtroom_llm.tasks import same
+
+Shown = dict[str, list[Block]]
+
+
+def pleadings(record: Record) -> Shown:
+    """The text with both sides' evidence, and the two pleadings side by side; one label a text."""
+    shown: Shown = {}
+    for item in _heard(record):
+        sides = [(side, _call(record, "arguments", side, f"argue-{item.id}")) for side in ("prosecutor", "attorney")]
+        told = [(side, call, _label_of(record, item, side)) for side, call in sides]
+        spans = [
+            Span(*place, label, f"{side} for {label}")
+            for side, call, label in told
+            for passage in (call.value or {} if call else {}).get("evidence", ())
+            if (place := where(passage, item.whole))
+        ]
+        parts = tuple(_pleading(side, call, label) for side, call, label in told)
+        blocks: list[Block] = [Marked(item.whole, tuple(spans), title="The text with the evidence of both sides")]
+        shown[item.id] = (
+            [*blocks, Beside(parts)] if any(call for _, call in sides) else [*blocks, Text(_no_trial(record))]
+        )
+    return _or(shown, "The pleadings come after the preliminary hearing.")
+
+
+def bench(record: Record) -> Shown:
+    """The judges in order: what each decided and why, and who departed from the judge before."""
+    shown: Shown = {}
+    for item in _heard(record):
+        votes = record.ballots.get(f"judgment/{item.id}", {})
+        steps, before = [], None
+        for judge in (member for member in record.members if member.role == "judge"):
+            vote = votes.get(judge.id)
+            if vote is None:
+                steps.append(Step("", judge.name, state="to come"))
+                continue
+            in_order = getattr(record.setup, "structure", "") == "sequential"
+            changed = in_order and None not in (before, vote.choice) and before != vote.choice
+            title = vote.choice or "abstained"
+            items = (f"Departs from the judge before, who decided for {before}.",) if changed else ()
+            steps.append(
+                Step(title, judge.name, " ".join(vote.reasons), "rejected" if vote.choice is None else "done", items)
+            )
+            before = vote.choice or before
+        shown[item.id] = [Text(item.whole), Flow(tuple(steps), title="The bench")]
+    return _or(shown, "The judges have not begun.")
+
+
+def similar(record: Record) -> Shown:
+    """What was looked up for each text, with the reasons that the judges were given."""
+    shown: Shown = {}
+    for item in _heard(record):
+        cards = []
+        for number in (1, 2):
+            found = next((r for r in record.retrievals if r.path == f"judgment/similar-{item.id}-{number}"), None)
+            for n, hit in enumerate(found.hits if found else (), start=1):
+                asked = _call(record, "judgment", "hearing-1", f"explain-{item.id}-{number}-{n}")
+                reason = hit.record["reason"] or (asked.value or {} if asked else {}).get("reason", "")
+                cards.append(
+                    Card(
+                        str(hit.record["label"]),
+                        "\n\n".join(filter(None, (hit.record["text"], hit.record["second"]))),
+                        facts=(("similarity", f"{hit.similarity:.2f}"),),
+                        items=(f"Reason: {reason}",) if reason else (),
+                        share=max(0.0, hit.similarity),
+                    )
+                )
+        shown[item.id] = [Cards(tuple(cards), empty="No similar case was looked up.")]
+    return _or(shown, "Similar cases are looked up before the judges decide.")
+
+
+def ambiguity(record: Record) -> Shown:
+    """Whether the preliminary hearings agree on the first label."""
+    rows = []
+    for item in _heard(record):
+        calls = [
+            call
+            for member in record.members
+            if member.role == "hearing" and (call := _call(record, "preliminary-hearing", member.id, f"hear-{item.id}"))
+        ]
+        named = [same(call.value["first"], _task(record).labels) for call in calls if call.value]
+        counts = Counter(label for label in named if label)
+        if not counts:
+            continue
+        clear = "not known" if len(named) < 2 else "ambiguous" if len(counts) > 1 else "clear"
+        told = ", ".join(f"{label} {count}" for label, count in counts.most_common())
+        seconds = Counter(str(call.value["second"]) for call in calls if call.value).most_common(1)[0][0]
+        rows.append((item.id, clear, told, seconds, item.whole[:120]))
+    columns = ("Text", "Is it clear?", "First labels named", "Second, mostly", "Beginning")
+    return {"": [Table(columns, tuple(rows), empty="There is no preliminary hearing in this structure, or not yet.")]}
+
+
+def results(record: Record) -> Shown:
+    """Each text's label beside the known one, and how often they agree."""
+    verdict = record.run.verdict
+    if verdict is None:
+        return {"": [Text("Results come with the verdict.")]}
+    known = {item.id: item.label for item in _task(record).items}
+    found: list[dict[str, Any]] = list(verdict.details["results"])
+    rows = tuple(
+        (one["id"], one["label"], known[one["id"]], _agrees(one, known), _unclear(one), _votes(one)) for one in found
+    )
+    columns = ("Text", "Label", "Known label", "Agrees", "Clear", "Votes")
+    blocks: list[Block] = [Table(columns, rows, title="Every text")]
+    labelled = [one for one in found if known[one["id"]] is not None]
+    if labelled:
+        groups = {
+            "all": labelled,
+            "clear": [one for one in labelled if one["ambiguous"] is False],
+            "ambiguous": [one for one in labelled if one["ambiguous"]],
+        }
+        scores = tuple(
+            (name, len(group), _right(group, known), _first(group, known)) for name, group in groups.items() if group
+        )
+        blocks.insert(
+            0, Table(("Texts", "How many", "Right", "Right at the preliminary hearing"), scores, title="Accuracy")
+        )
+    return {"": blocks}
+
+
+def _right(group: Iterable[dict[str, Any]], known: dict[str, str | None]) -> float:
+    pairs = [(one["label"], str(known[one["id"]])) for one in group]
+    return accuracy([told for told, _ in pairs], [gold for _, gold in pairs])
+
+
+def _first(group: Iterable[dict[str, Any]], known: dict[str, str | None]) -> float | None:
+    pairs = [(one["first"], str(known[one["id"]])) for one in group if one["first"]]
+    return accuracy([told for told, _ in pairs], [gold for _, gold in pairs]) if pairs else None
+
+
+def _agrees(one: dict[str, Any], known: dict[str, str | None]) -> str | None:
+    gold = known[one["id"]]
+    return None if gold is None else "yes" if gold == one["label"] else "no"
+
+
+def _unclear(one: dict[str, Any]) -> str | None:
+    return None if one["ambiguous"] is None else "no" if one["ambiguous"] else "yes"
+
+
+def _votes(one: dict[str, Any]) -> str:
+    return ", ".join(f"{label} {count}" for label, count in one["votes"].items())
+
+
+def _pleading(side: str, call: Called | None, label: str) -> Block:
+    said = (call.value or {} if call else {}).get("argument") or (call.error if call else "to come")
+    return Text(str(said), f"The {side}, for “{label}”")
+
+
+def _label_of(record: Record, item: Labelled, side: str) -> str:
+    """For which label a side argues, as drawn: on record with the verdict, before it in what the judges were told."""
+    call = _call(record, "preliminary-hearing", "hearing-1", f"hear-{item.id}")
+    answers = [
+        c
+        for m in record.members
+        if m.role == "hearing" and (c := _call(record, "preliminary-hearing", m.id, f"hear-{item.id}"))
+    ]
+    counted = call if call and call.value else next((c for c in answers if c.value), None)
+    if counted is None or counted.value is None:
+        return "?"
+    labels = _task(record).labels
+    first, second = same(counted.value["first"], labels), same(counted.value["second"], labels)
+    swapped = chance(record.run.seed, "assignment", item.id).random() < 0.5
+    return str((second if swapped else first) if side == "prosecutor" else (first if swapped else second))
+
+
+def _no_trial(record: Record) -> str:
+    tried = getattr(record.setup, "tried", True)
+    return "The pleadings are to come." if tried else "There is no trial in this structure: nobody pleads."
+
+
+def _call(record: Record, stage: str, member: str, last: str) -> Called | None:
+    return record.call(f"{stage}/{member}/{last}")
+
+
+def _task(record: Record) -> LabelledTask:
+    assert isinstance(record.case, LabelledTask)
+    return record.case
+
+
+def _heard(record: Record) -> list[Labelled]:
+    wanted = set(getattr(record.setup, "texts", ()))
+    return [item for item in _task(record).items if item.id in wanted] if record.stages else []
+
+
+def _or(shown: Shown, told: str) -> Shown:
+    return shown or {"": [Text(told)]}
+
+
+VIEWS = (
+    View("pleadings", "Pleadings", ":material/balance:", "What prosecutor and attorney argue, and where in the text they point.", pleadings),
+    View("bench", "Bench", ":material/gavel:", "The judges in order, with their reasons and changes of mind.", bench),
+    View("similar", "Similar cases", ":material/content_copy:", "Labelled texts nearest to this one, with the reasons for their labels.", similar),
+    View("ambiguity", "Ambiguity", ":material/help_center:", "A text is ambiguous when its preliminary hearings do not all name the same first label.", ambiguity),
+    View("results", "Results", ":material/checklist:", "Each text's label beside the known one.", results),
+)  # fmt: skip

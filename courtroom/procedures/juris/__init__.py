@@ -1,0 +1,1 @@
+"""JURIS: a heterogeneous jury writes a summary, sentence by sentence, by critique and vote."""

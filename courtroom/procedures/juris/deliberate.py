@@ -1,0 +1,191 @@
+"""Algorithm 1: the jury decides on a length, then on each sentence; the chief editor makes one pass."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median_low
+
+from courtroom.document import Document
+from courtroom.engine.court import Court
+from courtroom.engine.errors import QuorumLost
+from courtroom.engine.events import Tallied, Verdict
+from courtroom.engine.setup import Member
+from courtroom.evaluation.grounding import grounding
+from courtroom.procedures.juris.setup import JurisSetup
+from courtroom.procedures.juris.tasks import (
+    Assess,
+    Assessment,
+    CastBallot,
+    Edit,
+    Letter,
+    NextSentence,
+    ProposeLength,
+    WriteAlone,
+    joined,
+    split,
+)
+
+Hearing = Court[Document, JurisSetup]
+
+
+async def deliberate(court: Hearing) -> Verdict:
+    """From the document to its summary."""
+    if court.setup.alone:
+        return await alone(court)
+
+    await court.stage("Length", "length")
+    target = await length(court)
+
+    accepted: list[str] = []
+    for step in range(1, target + 1):
+        await court.stage(f"Sentence {step}", "sentence")
+        sentence = await choose(court, step, target, tuple(accepted))
+        if sentence is None:
+            court.note(
+                "short", f"No generator had a sentence after the {len(accepted)}. accepted one: the text ends there."
+            )
+            break
+        accepted.append(sentence)
+    if not accepted:
+        raise QuorumLost("Neither generator had a sentence. Check their models' server and keys, then continue.")
+
+    final = tuple(accepted)
+    if court.setup.variant != "no-editor":
+        await court.stage("Editing", "editing")
+        final = await edit(court, final)
+    return await verdict(court, tuple(accepted), final)
+
+
+async def length(court: Hearing) -> int:
+    """N: the length that most jurors propose; of several, the one nearest the median, the shorter first."""
+    setup = court.setup
+    jury = seated(court, 0)
+    tasks = (
+        ProposeLength(document=court.case, seat=seat(juror), shortest=setup.shortest, longest=setup.longest)
+        for juror in jury
+    )
+    proposals = await court.all(court.ask(juror, task) for juror, task in zip(jury, tasks, strict=True))
+    proposed = [proposal.sentences for proposal in proposals if proposal is not None]
+    if not proposed or len(proposed) < setup.quorum * len(jury):
+        raise QuorumLost(
+            f"Only {len(proposed)} of {len(jury)} jurors proposed a length, fewer than the quorum asks for. "
+            "Check the models' server and keys, then continue: those who failed are asked again."
+        )
+    return most_proposed(proposed)
+
+
+def most_proposed(proposed: Sequence[int]) -> int:
+    """The majority rule for lengths: the most frequent; of several, the one nearest the (lower) median, then the shorter."""
+    counts = Counter(proposed)
+    often, middle = max(counts.values()), median_low(proposed)
+    return min((n for n in counts if counts[n] == often), key=lambda n: (abs(n - middle), n))
+
+
+async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ...]) -> str | None:
+    """s_t: both generators propose (Eq. 1), the jury criticises and votes, the majority takes it (Eq. 2)."""
+    letters: tuple[Letter, Letter] = ("A", "B")
+    candidates = await court.all(
+        court.ask(generator, NextSentence(document=court.case, accepted=accepted, target=target, letter=letter))
+        for generator, letter in zip(court.panel("generator"), letters, strict=True)
+    )
+    offered = {letter: one.sentence for letter, one in zip(letters, candidates, strict=True) if one is not None}
+    if len(set(offered.values())) < len(letters):
+        if offered:
+            court.note(f"unopposed/{step}", f"Sentence {step} was taken without a ballot: there was one candidate.")
+        return next(iter(offered.values()), None)
+
+    async def ballot(juror: Member) -> None:
+        task = CastBallot(
+            document=court.case,
+            accepted=accepted,
+            candidate_a=offered["A"],
+            candidate_b=offered["B"],
+            seat=seat(juror),
+        )
+        (cast,) = await court.all([court.ask(juror, task)])
+        reasons = (f"A: {cast.critique_a}", f"B: {cast.critique_b}") if cast else ()
+        court.vote(juror, cast.vote if cast else None, reasons, anew=True)
+
+    await court.all(ballot(juror) for juror in seated(court, step))
+    return offered[winner(court, step, offered, court.tally(letters, consensus=0.5))]
+
+
+def winner(court: Hearing, step: int, offered: dict[Letter, str], tally: Tallied) -> Letter:
+    """The letter with more votes; a tie goes to the candidate that the document supports better, then to A."""
+    a, b = tally.counts["A"], tally.counts["B"]
+    if a != b:
+        return "A" if a > b else "B"
+    shares = {letter: grounding(sentence, court.case.text).share for letter, sentence in offered.items()}
+    taken: Letter = "B" if shares["B"] > shares["A"] else "A"
+    court.note(
+        f"tie/{step}",
+        f"Sentence {step} was a tie; candidate {taken} was taken, as the document supports "
+        f"{shares[taken]:.0%} of its words ({shares['B' if taken == 'A' else 'A']:.0%} of the other's).",
+    )
+    return taken
+
+
+async def edit(court: Hearing, accepted: tuple[str, ...]) -> tuple[str, ...]:
+    """S*: one pass by the chief editor; without an answer the accepted sentences stay as they are."""
+    (edited,) = await court.all([court.ask(court.member("editor"), Edit(document=court.case, accepted=accepted))])
+    if edited is None:
+        court.note("unedited", "The chief editor had no answer: the accepted sentences stand as they are.")
+        return accepted
+    return edited.sentences
+
+
+async def alone(court: Hearing) -> Verdict:
+    """One generator writes all of it (the paper's single-agent baseline)."""
+    await court.stage("Summary", "alone")
+    setup = court.setup
+    task = WriteAlone(
+        document=court.case,
+        shortest=setup.shortest,
+        longest=setup.longest,
+        letter="A" if setup.alone == "generator-a" else "B",
+    )
+    written = await court.ask(court.member("generator"), task)
+    return await verdict(court, (), written.sentences)
+
+
+async def verdict(court: Hearing, accepted: tuple[str, ...], final: tuple[str, ...]) -> Verdict:
+    """The final text, with what in it neither the accepted sentences nor the document support."""
+    text = joined(final)
+    assessment: Assessment | None = None
+    if court.setup.assess:
+        await court.stage("Assessment", "assessment")
+        task = Assess(document=court.case, summary=text)
+        (assessment,) = await court.all([court.ask(court.member("assessor"), task)])
+    unsupported = [
+        sentence
+        for sentence in split(text)
+        if not grounding(sentence, f"{joined(accepted)}\n{court.case.text}").supported
+    ]
+    return Verdict(
+        outcome=f"A summary of {len(split(text))} sentences",
+        summary=text,
+        note=f"{len(unsupported)} of its sentences may lack support; see the tab Summary." if unsupported else "",
+        details={
+            "summary": text,
+            "accepted": list(accepted),
+            "unsupported": unsupported,
+            "assessment": assessment.model_dump(include={"faithfulness", "completeness", "conciseness"})
+            if assessment
+            else None,
+        },
+    )
+
+
+def seated(court: Hearing, step: int) -> tuple[Member, ...]:
+    """Who votes at a step: all jurors, or those drawn for it (section 4.3, dynamic jury)."""
+    jury = court.panel("juror")
+    if court.setup.jury == "fixed":
+        return jury
+    drawn = court.random("jury", str(step)).sample(range(len(jury)), court.setup.jury_size)
+    return tuple(jury[place] for place in sorted(drawn))
+
+
+def seat(juror: Member) -> int:
+    """A juror's seat, from 1."""
+    return int(juror.id.removeprefix("juror-"))

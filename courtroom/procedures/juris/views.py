@@ -1,0 +1,239 @@
+"""What only JURIS can show: the ballot of each sentence, the growing summary, the jurors' agreement, the measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from courtroom.document import Document
+from courtroom.engine.blocks import Beside, Block, Diff, Marked, Span, Table, Text
+from courtroom.engine.events import Called, StageBegan
+from courtroom.engine.procedure import View
+from courtroom.engine.record import Record
+from courtroom.evaluation.grounding import grounding, where
+from courtroom.evaluation.summaries import Quality, bert_score, cost_effectiveness, has_bert_score, lead, overlap
+from courtroom.procedures.juris.tasks import joined, split
+
+Shown = dict[str, list[Block]]
+CONTEXT = 6_000
+"""Characters of a document that are shown at once; of a longer one, the part around the support."""
+
+
+def ballots(record: Record) -> Shown:
+    """Both candidates with their support, then who voted how and why; one label a sentence."""
+    shown: Shown = {}
+    for stage in _sentences(record):
+        offered = _offered(record, stage)
+        if not offered:
+            continue
+        votes = record.ballots.get(stage.path, {})
+        tally = record.tallies.get(stage.path)
+        parts = tuple(
+            Text(sentence, _candidate(letter, sentence, record, tally.counts.get(letter) if tally else None))
+            for letter, sentence in offered.items()
+        )
+        rows = []
+        for call in _calls(record, stage, "ballot"):
+            value, vote = call.value or {}, votes.get(call.member)
+            rows.append(
+                (
+                    *(_name(record, call.member), vote.choice or "abstained" if vote else None),
+                    *(value.get("critique_a"), value.get("critique_b")),
+                    " / ".join(_checked(passage, record) for passage in value.get("evidence", ())),
+                )
+            )
+        shown[stage.name] = [
+            Beside(parts),
+            _support(record, offered),
+            Table(
+                ("Juror", "Vote", "On A", "On B", "Passages it names"),
+                tuple(rows),
+                title="Critiques and votes",
+                empty="Nobody has voted on this sentence: there was one candidate.",
+            ),
+        ]
+    return shown or {"": [Text("The first ballot comes once the length is decided.")]}
+
+
+def summary(record: Record) -> Shown:
+    """The accepted sentences as they came, then what the editor changed, with doubtful sentences marked."""
+    rows = []
+    for stage in _sentences(record):
+        tally, taken = record.tallies.get(stage.path), _taken(record, stage)
+        if taken is None:
+            continue
+        letter, sentence = taken
+        counts = f"{tally.counts['A']} : {tally.counts['B']}" if tally else "unopposed"
+        rows.append((stage.index, sentence, letter, counts, grounding(sentence, _text(record)).share))
+    blocks: list[Block] = []
+    if rows or not record.run.verdict:
+        columns = ("Step", "Accepted sentence", "Candidate", "A : B", "Supported")
+        blocks.append(Table(columns, tuple(rows), title="The growing summary", shares=("Supported",)))
+    lengths = [
+        (_name(record, c.member), c.value["sentences"], c.value["reason"]) for c in _of(record, "length") if c.value
+    ]
+    if lengths:
+        blocks.append(Table(("Juror", "Proposed length", "Reason"), tuple(lengths), title="How long it should be"))
+    if verdict := record.run.verdict:
+        blocks += _final(record, verdict.details)
+    return {"": blocks}
+
+
+def jurors(record: Record) -> Shown:
+    """How often each juror voted with the majority."""
+    rows = []
+    for member in record.members:
+        if member.role != "juror":
+            continue
+        cast = [(ballot, votes[member.id]) for ballot, votes in record.ballots.items() if member.id in votes]
+        voted = [(ballot, vote.choice) for ballot, vote in cast if vote.choice]
+        tallied = [(ballot, choice) for ballot, choice in voted if ballot in record.tallies]
+        agreed = [choice == _majority(record, ballot) for ballot, choice in tallied]
+        share = sum(agreed) / len(agreed) if agreed else None
+        counts = [sum(choice == letter for _, choice in voted) for letter in "AB"]
+        rows.append((member.name, member.spec.id, len(cast), *counts, len(cast) - len(voted), share))
+    columns = ("Juror", "Model", "Ballots", "For A", "For B", "Abstained", "With the majority")
+    return {"": [Table(columns, tuple(rows), shares=("With the majority",), empty="There is no jury in this variant.")]}
+
+
+def measures(record: Record) -> Shown:
+    """ROUGE, BLEU and BERTScore against the reference summary; the judge model's scores; quality by time."""
+    verdict = record.run.verdict
+    if verdict is None:
+        return {"": [Text("Measures come with the verdict.")]}
+    blocks: list[Block] = []
+    case = record.case
+    if isinstance(case, Document) and case.reference:
+        count = len(split(verdict.summary))
+        compared = {
+            "This summary": verdict.summary,
+            "The first 3 sentences (lead-3)": lead(case.text, 3),
+            f"The first {count} sentences (lead-{count})": lead(case.text, count),
+        }
+        rows = []
+        for name, text in compared.items():
+            got = overlap(text, case.reference)
+            semantic = bert_score(text, case.reference) if has_bert_score() else None
+            rows.append((name, got.rouge_1, got.rouge_2, got.rouge_l, got.bleu, semantic))
+        columns = ("Text", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "BERTScore")
+        blocks.append(Table(columns, tuple(rows), title="Against the reference summary (F1)"))
+        if not has_bert_score():
+            blocks.append(
+                Text("BERTScore needs its own library: install `bert-score`. It downloads a model at first use.")
+            )
+    else:
+        blocks.append(Text("The document has no reference summary: nothing to compare with."))
+    if scores := verdict.details.get("assessment"):
+        quality = Quality(**scores)
+        seconds = sum(call.latency_s for call in record.calls if call.task != "assess")
+        ratio = cost_effectiveness(quality, seconds)
+        columns = (
+            "Faithfulness",
+            "Completeness",
+            "Conciseness",
+            "Combined",
+            "Inference time (s)",
+            "Cost-effectiveness",
+        )
+        row = (quality.faithfulness, quality.completeness, quality.conciseness, quality.combined, seconds, ratio)
+        blocks.append(
+            Table(columns, (row,), title="By the judge model, 0 to 100 each; cost-effectiveness is their sum by time")
+        )
+    return {"": blocks}
+
+
+def _final(record: Record, details: dict[str, Any]) -> Iterator[Block]:
+    text = str(details["summary"])
+    accepted = joined(tuple(details["accepted"]))
+    if accepted and record.setup.model_dump()["variant"] == "juris":
+        yield Diff(accepted, text, title="What the chief editor changed")
+        edited = next((call.value for call in _of(record, "edit") if call.value), None)
+        if edited and edited["changes"]:
+            yield Text("\n".join(f"• {change}" for change in edited["changes"]), "In the editor's words")
+    spans = tuple(
+        Span(*place, note="Little support among the accepted sentences or in the document")
+        for sentence in details["unsupported"]
+        if (place := where(sentence, text))
+    )
+    told = "Marked sentences have little support, by their words, among the accepted sentences or in the document."
+    yield Marked(text, spans, title="The final text", caption=told if spans else "Every sentence is supported.")
+
+
+def _support(record: Record, offered: dict[str, str]) -> Block:
+    """The document with what supports either candidate."""
+    text = _text(record)
+    found = {letter: grounding(sentence, text).spans for letter, sentence in offered.items()}
+    places = [(start, end, letter) for letter, spans in found.items() for start, end in spans]
+    low = max(0, min((start for start, _, _ in places), default=0) - CONTEXT // 4) if len(text) > CONTEXT else 0
+    shown = text[low : low + CONTEXT] if len(text) > CONTEXT else text
+    spans = tuple(
+        Span(max(0, start - low), end - low, letter, f"Supports candidate {letter}")
+        for start, end, letter in places
+        if low <= end and start < low + CONTEXT
+    )
+    return Marked(
+        shown, spans, title="Support in the document", caption="" if shown == text else "A part of the document."
+    )
+
+
+def _candidate(letter: str, sentence: str, record: Record, votes: int | None) -> str:
+    share = grounding(sentence, _text(record)).share
+    told = f"Candidate {letter} · {share:.0%} supported"
+    return told if votes is None else f"{told} · {votes} vote{'' if votes == 1 else 's'}"
+
+
+def _checked(passage: str, record: Record) -> str:
+    return f"“{passage}”" + ("" if where(passage, _text(record)) else " (not found in the document)")
+
+
+def _offered(record: Record, stage: StageBegan) -> dict[str, str]:
+    calls = {call.member: call.value for call in _calls(record, stage, "generate") if call.value}
+    letters = {"generator-a": "A", "generator-b": "B"}
+    return {letter: str(calls[member]["sentence"]) for member, letter in letters.items() if member in calls}
+
+
+def _taken(record: Record, stage: StageBegan) -> tuple[str, str] | None:
+    offered = _offered(record, stage)
+    if stage.path not in record.ended and not record.run.verdict:
+        return None
+    letter = _majority(record, stage.path) if stage.path in record.tallies else next(iter(offered), None)
+    return (letter, offered[letter]) if letter else None
+
+
+def _majority(record: Record, ballot: str) -> str:
+    counts = record.tallies[ballot].counts
+    if counts["A"] != counts["B"]:
+        return "A" if counts["A"] > counts["B"] else "B"
+    offered = _offered(record, record.stage(ballot))
+    shares = {letter: grounding(sentence, _text(record)).share for letter, sentence in offered.items()}
+    return "B" if shares["B"] > shares["A"] else "A"
+
+
+def _sentences(record: Record) -> list[StageBegan]:
+    return [stage for stage in record.stages if stage.stage_kind == "sentence"]
+
+
+def _calls(record: Record, stage: StageBegan, task: str) -> list[Called]:
+    return sorted((c for c in record.calls if c.stage == stage.path and c.task == task), key=lambda c: c.member)
+
+
+def _of(record: Record, task: str) -> list[Called]:
+    return sorted((call for call in record.calls if call.task == task), key=lambda call: call.member)
+
+
+def _name(record: Record, member: str) -> str:
+    found = record.member(member)
+    return found.name if found else member
+
+
+def _text(record: Record) -> str:
+    assert isinstance(record.case, Document)
+    return record.case.text
+
+
+VIEWS = (
+    View("ballots", "Ballots", ":material/how_to_vote:", "Each sentence's two candidates, the votes and critiques, and what in the document supports them.", ballots),
+    View("summary", "Summary", ":material/summarize:", "The accepted sentences in turn, and what the chief editor made of them.", summary),
+    View("jurors", "Agreement", ":material/groups:", "How often each juror voted with the majority.", jurors),
+    View("measures", "Measures", ":material/straighten:", "Overlap with the reference summary, the judge model's scores, quality by time.", measures),
+)  # fmt: skip
