@@ -154,7 +154,7 @@ def _from_text(where: str, ending: str, data: bytes, files: _Files) -> Iterator[
         rows, places = [_json(place, line) for place, line in lines], [place for place, _ in lines]
     if not rows:
         raise CaseError(f"{where} holds no case. Put at least one into it.")
-    if all(isinstance(row, dict) and looks_labelled(row) for row in rows):
+    if any(isinstance(row, dict) and looks_labelled(row) for row in rows):
         yield Package(texts.task(where, rows))
         return
     for place, row in zip(places, rows, strict=True):

@@ -17,7 +17,7 @@ class Document(Case):
 
     kind: Literal["document"] = "document"
     domain: str = Field(default="", max_length=40, description="E.g. news, medical, report, meeting, interview, story.")
-    text: str = Field(min_length=1)
+    text: str
     reference: str = Field(default="", max_length=20_000, description="A summary that somebody wrote.")
 
     kind_title = "Document"

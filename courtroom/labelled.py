@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -82,7 +81,7 @@ class LabelledTask(Case):
         """One text by its id."""
         return next(item for item in self.items if item.id == name)
 
-    @cached_property
+    @property
     def pool_name(self) -> str:
         """Names the pool of its examples: made of its content, so that an edited task has another."""
         content = self.model_dump_json(include={"labels", "items", "examples"})
@@ -90,10 +89,10 @@ class LabelledTask(Case):
 
     def known(self) -> Iterator[Example]:
         """Its examples as records to be found again; without any, its labelled texts."""
-        which = "example" if self.examples else "item"
+        which, under = "example" if self.examples else "item", {label: self.under(label) for label in self.labels}
         for item in self.examples or self.items:
             if item.label is not None:
-                yield Example(**{**item.model_dump(), "id": f"{self.under(item.label)}{which}/{item.id}"})
+                yield Example(**{**item.model_dump(), "id": f"{under[item.label]}{which}/{item.id}"})
 
     def under(self, label: str | None = None) -> str:
         """What the ids of its examples begin with, of one label's where it is given."""

@@ -99,6 +99,8 @@ def task_from_rows(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     items: list[dict[str, Any]] = []
     columns: tuple[str, ...] | None = None
     for number, raw in enumerate(rows, start=1):
+        if not isinstance(raw, Mapping):
+            raise CaseError(f"Row {number} is no JSON object with named fields.")
         row = {str(name).casefold().strip(): value for name, value in raw.items() if name is not None}
         columns = columns or _columns(set(row))
         if columns is None:

@@ -67,7 +67,7 @@ def test_the_first_screen_shows_every_sample_with_a_way_to_hear_it(house: Courth
 
 def test_filters_narrow_the_library_and_an_empty_result_says_what_to_do(house: Courthouse) -> None:
     app = page()
-    app.text_input[0].set_value("lens").run()
+    app.text_input[0].set_value("fungus").run()
     assert [b.key for b in app.button if b.key and b.key.startswith("hear-")] == ["hear-camera-fungus"]
     app.text_input[0].set_value("no such thing").run()
     assert "Loosen" in texts(app)

@@ -1,0 +1,272 @@
+"""JURIS: the length by majority, ballots, ties, the editor's pass, the baselines; with a scripted and the offline model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from courtroom.courthouse import Courthouse
+from courtroom.document import Document
+from courtroom.engine.blocks import Beside, Diff, Marked, Table, runs
+from courtroom.engine.record import Record
+from courtroom.evaluation.grounding import grounding, where
+from courtroom.evaluation.summaries import Quality, cost_effectiveness, lead, overlap
+from courtroom.models.request import Request
+from courtroom.models.spec import ModelSpec
+from courtroom.procedures.juris import views
+from courtroom.procedures.juris.deliberate import most_proposed
+from courtroom.procedures.juris.setup import JurisSetup
+from courtroom.settings import Settings
+from tests.toy import Scripted
+
+TEXT = (
+    "The river rose two metres in the night. Forty families left their houses. "
+    "The mayor opened the school as a shelter. Nobody was hurt. The bridge stays closed until Friday."
+)
+CASE = Document(
+    id="flood", title="The flood", text=TEXT, reference="A flood drove forty families out; nobody was hurt."
+)
+GOOD, OTHER = "Forty families left their houses.", "The river rose two metres."
+INVENTED = "A film crew from Paris interviewed penguins."
+
+
+def panel(
+    votes: Callable[[Request], str] = lambda request: "A",
+    lengths: Callable[[Request], int] = lambda request: 3,
+    sentences: Callable[[Request], str] = lambda request: "",
+    edited: tuple[str, ...] = (),
+) -> Scripted:
+    def said(request: Request) -> str:
+        task = request.task
+        step = len(getattr(task, "accepted", ()))
+        if task.name == "length":
+            return json.dumps({"sentences": lengths(request), "reason": "short"})
+        if task.name == "generate":
+            letter = task.letter
+            given = sentences(request) or f"{GOOD if letter == 'A' else OTHER} {step}"
+            return json.dumps({"sentence": given, "evidence": [GOOD]})
+        if task.name == "ballot":
+            return json.dumps(
+                {"critique_a": "a", "critique_b": "b", "evidence": ["Forty families"], "vote": votes(request)}
+            )
+        if task.name == "edit":
+            return json.dumps({"sentences": edited or task.accepted, "changes": ["joined"]})
+        if task.name == "write":
+            return json.dumps({"sentences": [GOOD]})
+        return json.dumps({"faithfulness": 90, "completeness": 60, "conciseness": 80, "reason": "fine"})
+
+    return Scripted(reply=said)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Courthouse]:
+    house = Courthouse(Settings(home=tmp_path))
+    yield house
+    house.close()
+
+
+def write(house: Courthouse, model: Scripted | None = None, case: Document = CASE, **knobs: object) -> Record:
+    if model is not None:
+        house.pool = model  # type: ignore[assignment, misc]
+        model.warm = lambda: _nothing()  # type: ignore[attr-defined]
+    spec = ModelSpec(id="scripted") if model else ModelSpec()
+    run = house.new_run("juris", case, JurisSetup.model_validate({"model": spec, **knobs}), 0)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    return house.record(run)
+
+
+async def _nothing() -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("proposed", "length"),
+    [((3, 5, 5, 7, 5), 5), ((3, 3, 8, 8, 6), 8), ((4, 4, 6, 6), 4), ((2, 3, 4), 3), ((9,), 9)],
+)
+def test_the_most_proposed_length_counts_and_of_several_the_one_nearest_the_median(
+    proposed: tuple[int, ...], length: int
+) -> None:
+    assert most_proposed(proposed) == length
+
+
+def test_every_sentence_is_a_ballot_and_the_majority_takes_it(house: Courthouse) -> None:
+    record = write(house, panel(votes=lambda request: "B" if request.task.seat > 2 else "A"))
+    assert [stage.name for stage in record.stages] == [
+        "Length", "Sentence 1", "Sentence 2", "Sentence 3", "Editing", "Assessment",
+    ]  # fmt: skip
+    assert record.run.verdict is not None
+    assert record.run.verdict.details["accepted"] == [f"{OTHER} {n}" for n in range(3)]
+    assert {path: tally.counts for path, tally in record.tallies.items()} == {
+        f"sentence-{n}": {"A": 2, "B": 3} for n in (1, 2, 3)
+    }
+    assert not any(vote.changed for votes in record.ballots.values() for vote in votes.values())
+
+
+def test_a_tie_goes_to_the_candidate_that_the_document_supports_better(house: Courthouse) -> None:
+    model = panel(
+        votes=lambda request: "AB"[request.task.seat % 2],
+        sentences=lambda request: f"{INVENTED if request.task.letter == 'A' else GOOD} {len(request.task.accepted)}",
+    )
+    record = write(house, model, jury_size=4)
+    assert record.run.verdict is not None
+    assert record.run.verdict.details["accepted"][0].startswith(GOOD)
+    assert any("was a tie; candidate B was taken" in note for note in record.notes)
+
+
+def test_two_equal_candidates_need_no_ballot(house: Courthouse) -> None:
+    record = write(house, panel(sentences=lambda request: f"{GOOD} {len(request.task.accepted)}"))
+    assert not record.ballots
+    assert sum("without a ballot" in note for note in record.notes) == 3
+
+
+def test_a_length_outside_the_range_is_asked_again(house: Courthouse) -> None:
+    asked: list[int] = []
+
+    def lengths(request: Request) -> int:
+        asked.append(1)
+        return 99 if len(request.messages) == 2 else 3
+
+    record = write(house, panel(lengths=lengths))
+    assert len(asked) == 10
+    assert sum(stage.stage_kind == "sentence" for stage in record.stages) == 3
+
+
+def test_a_jury_of_which_fewer_than_the_quorum_answer_stops_the_run_in_words(house: Courthouse) -> None:
+    record = write(house, panel(votes=lambda request: "A" if request.task.seat == 1 else "neither"), reasks=0)
+    assert record.run.status == "failed"
+    assert "Only 1 of 5 members could vote in Sentence 1" in record.run.reason
+
+
+def test_a_dynamic_jury_is_drawn_anew_from_the_pool_by_the_seed(house: Courthouse) -> None:
+    record = write(house, panel(), jury="dynamic", pool=9, jury_size=3)
+    benches = [tuple(sorted(votes)) for votes in record.ballots.values()]
+    assert {len(bench) for bench in benches} == {3}
+    assert len(set(benches)) > 1
+    again = write(house, panel(), jury="dynamic", pool=9, jury_size=3)
+    assert [tuple(sorted(votes)) for votes in again.ballots.values()] == benches
+
+
+def test_what_the_editor_makes_up_is_flagged(house: Courthouse) -> None:
+    record = write(house, panel(edited=(f"{GOOD}", INVENTED)))
+    verdict = record.run.verdict
+    assert verdict is not None
+    assert verdict.details["unsupported"] == [INVENTED]
+    assert "may lack support" in verdict.note
+    blocks = views.summary(record)[""]
+    diff = next(block for block in blocks if isinstance(block, Diff))
+    assert INVENTED in diff.after
+    marked = next(block for block in blocks if isinstance(block, Marked))
+    assert [text for text, span in runs(marked) if span] == [INVENTED]
+
+
+def test_variants_leave_out_what_they_say(house: Courthouse) -> None:
+    plain = write(house, panel(), variant="no-editor", assess=False)
+    assert [stage.stage_kind for stage in plain.stages][-1] == "sentence"
+    alone = write(house, panel(), variant="generator-b")
+    assert {call.member for call in alone.calls} == {"generator-b", "assessor"}
+    assert alone.run.verdict is not None
+    assert alone.run.verdict.summary == GOOD
+
+
+def test_a_reference_summary_reaches_no_member(house: Courthouse) -> None:
+    model = panel()
+    write(house, model)
+    assert not any(
+        "drove forty families" in str(part)
+        for request in model.history
+        for message in request.messages
+        for part in message.parts
+    )
+
+
+def test_knobs_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(ValidationError, match="Swap them"):
+        JurisSetup(shortest=8, longest=3)
+    with pytest.raises(ValidationError, match="smaller than the jury"):
+        JurisSetup(jury="dynamic", pool=3, jury_size=5)
+
+
+def test_views_show_each_ballot_with_support_critiques_and_agreement(house: Courthouse) -> None:
+    record = write(house, panel(votes=lambda request: "B" if request.task.seat == 1 else "A"))
+    shown = views.ballots(record)
+    assert list(shown) == ["Sentence 1", "Sentence 2", "Sentence 3"]
+    beside, support, critiques = shown["Sentence 1"]
+    assert isinstance(beside, Beside)
+    assert [part.title for part in beside.blocks] == [
+        "Candidate A · 80% supported · 4 votes", "Candidate B · 80% supported · 1 vote",
+    ]  # fmt: skip
+    assert isinstance(support, Marked)
+    assert (GOOD, "A") in [(text, span.choice) for text, span in runs(support) if span]
+    assert isinstance(critiques, Table)
+    assert len(critiques.rows) == 5
+    (agreement,) = views.jurors(record)[""]
+    assert isinstance(agreement, Table)
+    assert [row[-1] for row in agreement.rows] == [0.0, 1.0, 1.0, 1.0, 1.0]
+
+
+def test_every_sample_document_is_summarised_offline_better_than_by_its_first_three_sentences(
+    house: Courthouse,
+) -> None:
+    ours, first = [], []
+    documents = [case.id for case in house.library.cases() if case.kind == "document"]
+    assert len(documents) == 12
+    for name in documents:
+        case = house.library.case(name)
+        assert isinstance(case, Document)
+        record = write(house, case=case)
+        assert record.run.verdict is not None, record.run.reason
+        assert record.run.wall_s < 10
+        ours.append(overlap(record.run.verdict.summary, case.reference))
+        first.append(overlap(lead(case.text, 3), case.reference))
+    for measure in ("rouge_1", "rouge_2", "rouge_l"):
+        assert sum(getattr(o, measure) for o in ours) >= sum(getattr(o, measure) for o in first)
+
+
+def test_a_long_document_of_many_sentences_is_summarised(house: Courthouse) -> None:
+    text = " ".join(
+        f"On day {n} the crew of ship {n % 97} sailed to port {n % 31} with {n * 7} crates." for n in range(2500)
+    )
+    record = write(house, case=Document(id="log", title="Log", text=text))
+    assert record.run.verdict is not None, record.run.reason
+
+
+# --- measures -----------------------------------------------------------------------------------------------
+
+
+def test_grounding_is_the_share_of_words_in_at_most_two_sentences() -> None:
+    found = grounding("Forty families opened the school.", TEXT)
+    assert found.share == 1.0
+    assert {TEXT[start:end] for start, end in found.spans} == {GOOD, "The mayor opened the school as a shelter."}
+    assert grounding("Forty penguins left.", TEXT).share == pytest.approx(2 / 3)
+    assert grounding(INVENTED, TEXT).share == 0.0
+    assert not grounding(INVENTED, TEXT).supported
+    assert grounding("It was.", TEXT).share == 1.0
+
+
+def test_a_quotation_is_found_apart_from_case_and_white_space() -> None:
+    place = where("“forty\n families”", TEXT)
+    assert place is not None
+    assert TEXT[slice(*place)] == "Forty families"
+    assert where("fifty families", TEXT) is None
+    assert where("", TEXT) is None
+
+
+def test_overlap_on_hand_computed_values() -> None:
+    got = overlap("the cat sat", "the cat lay down")
+    # 2 of 3 and 2 of 4 words; 1 of 2 and 1 of 3 pairs; longest common run of words: 2.
+    assert got.rouge_1 == pytest.approx(2 * (2 / 3) * (2 / 4) / (2 / 3 + 2 / 4), abs=1e-6)
+    assert got.rouge_2 == pytest.approx(2 * (1 / 2) * (1 / 3) / (1 / 2 + 1 / 3), abs=1e-6)
+    assert got.rouge_l == got.rouge_1
+    assert overlap("今天下雨", "今天下雪").rouge_1 == pytest.approx(0.75)
+    assert overlap("A flood came to the old town.", "A flood came to the old town.").bleu == pytest.approx(1.0)
+
+
+def test_cost_effectiveness_is_combined_quality_by_time() -> None:
+    quality = Quality(faithfulness=99.0, completeness=50.0, conciseness=95.0)
+    assert cost_effectiveness(quality, 12.2) == pytest.approx(20.0)
+    assert cost_effectiveness(quality, 0.0) is None

@@ -1,0 +1,194 @@
+"""Labelled tasks and documents: how they are read, and what is said of those that can't be."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from courtroom.case_files import read_upload
+from courtroom.document import LONGEST, Document
+from courtroom.errors import CaseError, CourtroomError
+from courtroom.labelled import LabelledTask
+from courtroom.labelled_tables import task_from_text
+from tests.real import FOLDER, needs_real_data
+
+
+def read(name: str, text: str | bytes) -> LabelledTask | Document:
+    (package,) = read_upload(name, text.encode() if isinstance(text, str) else text)
+    assert isinstance(package.case, LabelledTask | Document)
+    return package.case
+
+
+def task(name: str, text: str) -> LabelledTask:
+    case = read(name, text)
+    assert isinstance(case, LabelledTask)
+    return case
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "text,label\nso good,joy\nso bad,sadness\n"),
+        ("a.csv", "label;text\njoy;so good\nsadness;so bad\n"),
+        ("a.tsv", "Text\tLabel\nso good\tjoy\nso bad\tsadness\n"),
+        ("a.txt", "so good;joy\nso bad;sadness\n"),
+        ("a.jsonl", '{"text": "so good", "label": "joy"}\n{"text": "so bad", "label": "sadness"}\n'),
+        ("a.json", '[{"text": "so good", "label": "joy"}, {"text": "so bad", "label": "sadness"}]'),
+    ],
+)
+def test_every_form_of_table_gives_the_same_task(name: str, text: str) -> None:
+    read_task = task(name, text)
+    assert read_task.labels == ("joy", "sadness")
+    assert [(item.text, item.label) for item in read_task.items] == [("so good", "joy"), ("so bad", "sadness")]
+    assert not read_task.paired
+
+
+def test_a_pasted_table_is_a_task_too() -> None:
+    pasted = LabelledTask.written("mine", "Mine", "en", "text,label\nso good,joy\nso bad,sadness", ())
+    assert (pasted.id, pasted.title, pasted.labels) == ("mine", "Mine", ("joy", "sadness"))
+
+
+def test_anli_rows_are_pairs_with_spelt_out_labels_and_reasons() -> None:
+    rows = [
+        {"uid": "u1", "context": "A.", "hypothesis": "B.", "label": "e", "reason": "It says so."},
+        {"uid": "u2", "premise": "A.", "context": "A.", "hypothesis": "C.", "label": "c", "reason": ""},
+        {"uid": "u3", "context": "A.", "hypothesis": "D.", "label": "n", "reason": ""},
+    ]
+    anli = task("anli.jsonl", "\n".join(map(json.dumps, rows)))
+    assert anli.labels == ("contradiction", "entailment", "neutral")
+    assert anli.items[0].model_dump() == {
+        "id": "u1", "text": "A.", "second": "B.", "label": "entailment", "reason": "It says so.",
+    }  # fmt: skip
+    assert anli.names == ("context", "hypothesis")
+
+
+def test_unlabelled_rows_are_texts_to_be_classified() -> None:
+    mixed = task("a.csv", "text,label\nso good,joy\nso bad,sadness\nso what,\n")
+    assert mixed.items[2].label is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.csv", "text,label\nx,Joy\ny,joy\n", "more than case"),
+        ("a.csv", "text,label\nx,joy\ny,joy\n", "at least 2"),
+        ("a.csv", "id,text,label\n1,x,joy\n1,y,fear\n", "used more than once: 1"),
+        ("a.csv", "text,label\n,joy\ny,fear\n", "Row 1 lacks its text"),
+        ("a.csv", "only one column\nx\n", "needs a column"),
+        ("a.csv", "", "is empty"),
+        ("a.jsonl", '{"text": "x", "label": "a"}\n{"label": "b"}\n', "Row 2 lacks its text"),
+        ("a.txt", "", "no words"),
+        ("a.txt", " \n ", "no words"),
+        ("a.txt", "long words " * 200_000, f"may have {LONGEST:,}"),
+        ("a.txt", b"\xff\xfe\x00", "UTF-8"),
+        ("a.pdf", b"not a pdf", "can't be read as PDF"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_a_sentence_that_names_the_file(name: str, text: str | bytes, said: str) -> None:
+    with pytest.raises(CaseError) as refused:
+        read(name, text)
+    told = str(refused.value)
+    assert told.startswith(name)
+    assert said in told
+
+
+def test_a_label_outside_the_set_is_named() -> None:
+    with pytest.raises(ValueError, match="“grief”, the label of 2, is not in the label set"):
+        LabelledTask.model_validate(
+            {
+                "id": "t", "title": "T", "labels": ["joy", "fear"],
+                "items": [{"id": "1", "text": "x", "label": "joy"}, {"id": "2", "text": "y", "label": "grief"}],
+            }
+        )  # fmt: skip
+
+
+def test_two_hundred_labels_are_taken() -> None:
+    rows = "\n".join(f"text {n},label {n}" for n in range(200))
+    assert len(task("many.csv", "text,label\n" + rows).labels) == 200
+
+
+def test_a_blind_task_tells_no_label_but_still_knows_where_its_examples_are() -> None:
+    whole = task("a.csv", "text,label,reason\nso good,joy,because\nso bad,sadness,\n")
+    blind = whole.blind()
+    assert "because" not in blind.model_dump_json()
+    assert {item.label for item in blind.items} == {None}
+    assert blind.pool_name == whole.pool_name
+    assert [example.id for example in whole.known()] == [
+        f"{blind.under('joy')}item/1",
+        f"{blind.under('sadness')}item/2",
+    ]
+    changed = task("a.csv", "text,label\nso good,sadness\nso bad,joy\n")
+    assert changed.pool_name != whole.pool_name
+
+
+def test_markdown_and_plain_text_are_documents() -> None:
+    named = read("notes.md", "# The heading\n\nA first sentence. A second one.")
+    assert isinstance(named, Document)
+    assert (named.title, named.language) == ("The heading", "en")
+    assert read("文.txt", "今天下雨。路很滑。").language == "zh"
+
+
+def test_the_text_of_a_pdf_is_read_and_one_without_text_is_refused(tmp_path: Path) -> None:
+    from pypdf import PdfWriter
+    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+    def pdf(content: bytes) -> bytes:
+        writer = PdfWriter()
+        page = writer.add_blank_page(300, 300)
+        font = DictionaryObject(
+            {
+                NameObject("/Type"): NameObject("/Font"),
+                NameObject("/Subtype"): NameObject("/Type1"),
+                NameObject("/BaseFont"): NameObject("/Helvetica"),
+            }
+        )
+        page[NameObject("/Resources")] = DictionaryObject(
+            {NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})}
+        )
+        stream = DecodedStreamObject()
+        stream.set_data(content)
+        page[NameObject("/Contents")] = stream
+        out = io.BytesIO()
+        writer.write(out)
+        return out.getvalue()
+
+    document = read("river.pdf", pdf(b"BT /F1 12 Tf 20 200 Td (The river rose in the night.) Tj ET"))
+    assert isinstance(document, Document)
+    assert document.text == "The river rose in the night."
+    with pytest.raises(CaseError, match="no text, only pictures"):
+        read("scan.pdf", pdf(b""))
+
+
+@given(st.text(max_size=300), st.sampled_from([".csv", ".tsv", ".txt", ".jsonl", ".json", ".md", ".pdf"]))
+def test_any_text_is_read_or_refused_in_words(text: str, ending: str) -> None:
+    try:
+        read_upload(f"any{ending}", text.encode("utf-8", "surrogatepass"))
+    except CourtroomError as refused:
+        assert str(refused).startswith("any")
+
+
+def test_a_pasted_table_without_a_label_column_says_what_it_needs() -> None:
+    with pytest.raises(CaseError, match="needs a column"):
+        task_from_text("one\ntwo\nthree")
+
+
+@needs_real_data
+@pytest.mark.parametrize(
+    ("name", "rows", "labels", "paired"),
+    [
+        ("RTE.tsv", 83, ("entailment", "not_entailment"), True),
+        ("QNLI.tsv", 200, ("entailment", "not_entailment"), True),
+        ("BoolQ.jsonl", 32, ("no", "yes"), True),
+        ("emotion.txt", 300, ("anger", "fear", "joy", "love", "sadness", "surprise"), False),
+    ],
+)
+def test_the_published_forms_are_read_whole(name: str, rows: int, labels: tuple[str, ...], paired: bool) -> None:
+    path = FOLDER / "classification" / name
+    (package,) = read_upload(name, path)
+    assert isinstance(package.case, LabelledTask)
+    assert (len(package.case.items), package.case.labels, package.case.paired) == (rows, labels, paired)
