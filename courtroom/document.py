@@ -47,8 +47,8 @@ class Document(Case):
         return tuple(pair for pair in (("Text", self.text), ("Reference summary", self.reference)) if pair[1])
 
     def real_outcome(self) -> str:
-        """The reference summary."""
-        return f"Reference summary: {self.reference}" if self.reference else ""
+        """That there is a reference summary; it is long, and stands among the sections."""
+        return "With a reference summary" if self.reference else ""
 
     @classmethod
     def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:

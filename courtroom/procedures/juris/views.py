@@ -155,6 +155,8 @@ def _final(record: Record, details: dict[str, Any]) -> Iterator[Block]:
         for sentence in details["unsupported"]
         if (place := where(sentence, text))
     )
+    if isinstance(record.case, Document) and record.case.reference:
+        yield Text(record.case.reference, "The reference summary, which no member has seen")
     told = "Marked sentences have little support, by their words, among the accepted sentences or in the document."
     yield Marked(text, spans, title="The final text", caption=told if spans else "Every sentence is supported.")
 

@@ -11,7 +11,7 @@ STEMS: dict[str, str] = {
     "festiv vibrant assur invigorat refresh vital virtuous divine casual convinc artist creativ bonus finally",
     "sadness": "sad unhapp lonel alone lost miser hurt disappoint depress empt tired low guilt asham broke hopeless useless "
     "worthless stupid awful bore boring dull exhaust drain gloom letharg homesick humiliat reject ignor regret melanchol heartbr "
-    "vain neglect numb unlov needy troubl beaten punish damag burden defeat discourag inadequa lousy crap shit rotten listless "
+    "vain neglect numbed numbness unlov needy troubl beaten punish damag burden defeat discourag inadequa lousy crap shit rotten listless "
     "foolish jaded dirty cry cried tears grie mourn miss abandon aching pain suffer sorrow despair bitter-sweet unwelcome bad "
     "embarrass devastat isolat pathetic terrible weary victim blank remorse ugly fake idiot moron dumb groggy sorry apolog "
     "unimportant unsuccess disheart deprived disturbed messy funeral farewell gone unfortunate submissive jaded",
