@@ -144,7 +144,11 @@ class Courthouse:
         """
         chosen = self.procedures[procedure]
         if case.kind != chosen.hears:
-            raise CourtroomError(f"{chosen.title} hears cases of kind “{chosen.hears}”; {case.id} is a {case.kind}.")
+            fitting = [one.name for one in self.procedures.values() if one.hears == case.kind]
+            raise CourtroomError(
+                f"{chosen.title} hears cases of the kind “{chosen.hears}”; {case.id} is of the kind “{case.kind}”. "
+                f"Choose a procedure that hears it: {', '.join(fitting)}."
+            )
         complete, _ = chosen.prepare(case, setup, seed)
         return self.store.create(procedure, case, complete, seed)
 
