@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.collection import Mode
+from courtroom.knowledge.collection import Collection, Mode
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -47,8 +47,7 @@ def search(
     if not text.strip():
         raise CourtroomError("Give some words to search for.")
     house = Courthouse()
-    _known(house, collection)
-    found = house.runner.do(house.knowledge.collections[collection].search(text, k, mode)).result()
+    found = house.runner.do(_collection(house, collection).search(text, k, mode)).result()
     rows = [{"id": one.record.id, **one.scores.model_dump()} for one in found]
     for row in [] if json_ else rows:
         print("\t".join("" if value is None else str(value) for value in row.values()))
@@ -61,8 +60,7 @@ def search(
 def reindex(collection: str) -> None:
     """Index a collection with the embedding that is set now."""
     house = Courthouse()
-    _known(house, collection)
-    known = house.knowledge.collections[collection]
+    known = _collection(house, collection)
     house.runner.do(known.reindex()).result()
     print(f"{len(known)} records of “{collection}” are indexed with {house.knowledge.embedding.name}.")
     house.close()
@@ -87,10 +85,11 @@ def undo(step: int) -> None:
     house.close()
 
 
-def _known(house: Courthouse, collection: str) -> None:
+def _collection(house: Courthouse, name: str) -> Collection[Any]:
     known = house.knowledge.collections
-    if collection not in known:
-        raise CourtroomError(f"There is no collection “{collection}”. Known: {', '.join(known)}.")
+    if name not in known:
+        raise CourtroomError(f"There is no collection “{name}”. Known: {', '.join(known)}.")
+    return known[name]
 
 
 def _progress(what: str, done: int, total: int) -> None:
