@@ -79,9 +79,9 @@ def write() -> None:
     """Write a case of any kind that can be written by hand."""
     kinds = [Dispute, *(kind for kind in CASE_KINDS.values() if kind.from_text)]
     kind = st.segmented_control(
-        "What kind", kinds, default=kinds[0], format_func=lambda k: k.kind_title, key="form_kind"
+        "What kind", kinds, default=kinds[0], required=True, format_func=lambda k: k.kind_title, key="form_kind"
     )
-    if kind is None or kind is Dispute:
+    if kind is Dispute:
         case_form(house)
     else:
         text_form(house, kind)

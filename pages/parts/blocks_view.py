@@ -22,11 +22,13 @@ def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, k
     labels = list(labelled)
     chosen = labels[-1]
     if len(labels) > 1:
-        chosen = (
-            st.segmented_control(
-                "Show", labels, default=labels[-1], key=f"label-{key}-{len(labels)}", label_visibility="collapsed"
-            )
-            or labels[-1]
+        chosen = st.segmented_control(
+            "Show",
+            labels,
+            default=labels[-1],
+            required=True,
+            key=f"label-{key}-{len(labels)}",
+            label_visibility="collapsed",
         )
     for number, block in enumerate(labelled[chosen]):
         if not isinstance(block, Graph) and block.title:
