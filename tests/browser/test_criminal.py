@@ -49,9 +49,11 @@ def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(
     sound(page)
     expect(page.get_by_text("What was really decided")).to_be_visible()
     page.set_viewport_size({"width": 1280, "height": 1800})
-    for title in (*(view.title for view in bench.views), "Members", "Calls"):
+    helps = {view.title: view.help for view in bench.views}
+    for title, told in {**helps, "Members": "Open a member to see", "Calls": "Select a row to read"}.items():
         tab(page, title)
         expect(page.get_by_role("radio", name=title, exact=True)).to_be_checked()
+        expect(page.get_by_text(told, exact=False)).to_be_visible()
         shot(page, folder, f"{bench.name}-{title}-{theme}")
         sound(page)
     page.close()
