@@ -123,7 +123,8 @@ class Courthouse:
             state.what, state.done, state.total = what, done, total
 
         try:
-            await self.imports.go_on(digest, progress)
+            job = await self.imports.go_on(digest, progress)
+            state.done = state.total = job.total  # the last steps counted all that is indexed
         except CourtroomError as error:
             state.error = str(error)
         except Exception:

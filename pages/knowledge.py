@@ -41,5 +41,5 @@ elif part == "learning":
 elif part in ("standards", "directives"):
     memory_view(house, part)
 else:
-    collection_view(house, part)
     import_view(house, part)
+    collection_view(house, part)
