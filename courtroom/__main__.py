@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,13 +18,16 @@ from courtroom.case_checks import check
 from courtroom.case_files import explain, read_upload
 from courtroom.courthouse import Courthouse, set_value
 from courtroom.engine.control import Control
+from courtroom.engine.procedure import StageKind
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
 from courtroom.procedures.verdict.alignment import first_drafts
 from courtroom.shell import answered, follow, print_result, result
 from courtroom.trajectory import DraftBatch
 
-app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(
+    help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+)
 app.add_typer(shell_knowledge.app, name="knowledge")
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
 app.add_typer(cases_app, name="cases")
@@ -76,7 +80,7 @@ def run(
     house = Courthouse()
     heard = _case(house, case)
     if procedure not in house.procedures:
-        raise _wrong(f"There is no procedure “{procedure}”. Known: {', '.join(house.procedures)}.")
+        raise CourtroomError(f"There is no procedure “{procedure}”. Known: {', '.join(house.procedures)}.")
     setup = _setup(house.procedures[procedure].setup, model, set_ or [])
     _drive(house, house.new_run(procedure, heard, setup, seed), until, json_)
 
@@ -144,8 +148,8 @@ def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.ht
     elif to.suffix == ".html":
         text = report.as_html(record, house.procedures[record.run.procedure], house.answers, house.media)
     else:
-        raise _wrong("--to needs a file name that ends in .json or .html.")
-    to.write_text(text, encoding="utf-8")
+        raise CourtroomError("--to needs a file name that ends in .json or .html.")
+    _write(to, text)
     print(to)
     house.close()
 
@@ -169,9 +173,8 @@ def align(
     house.runner.go(run)
     house.runner.wait(run)
     record = house.record(run)
-    to.mkdir(parents=True, exist_ok=True)
     for export in procedure.exports:
-        (to / export.file).write_text(export.write(record, house.answers), encoding="utf-8")
+        _write(to / export.file, export.write(record, house.answers))
     summary = result(record)
     house.close()
     print_result(summary, json_)
@@ -183,7 +186,7 @@ def _case(house: Courthouse, name: str) -> Case:
     if path.exists() and (path.is_dir() or path.suffix in (".json", ".jsonl", ".zip")):
         (package, *more) = read_upload(path.name, path)
         if more:
-            raise _wrong(f"{name} holds {1 + len(more)} cases; give a file with one.")
+            raise CourtroomError(f"{name} holds {1 + len(more)} cases; give a file with one.")
         return house.library.add(package)
     return house.library.case(name)
 
@@ -199,21 +202,20 @@ def _changed(kind: type[Setup], values: dict[str, Any], changes: list[str]) -> S
     for change in changes:
         key, equals, text = change.partition("=")
         if not equals:
-            raise _wrong(f"--set {change}: write KEY=VALUE.")
+            raise CourtroomError(f"--set {change}: write KEY=VALUE.")
         set_value(values, key.strip(), text)
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        raise _wrong(" ".join(explain(error))) from error
+        raise CourtroomError(" ".join(explain(error))) from error
 
 
 def _drive(house: Courthouse, run: str, until: str | None, json_: bool) -> None:
     kinds = house.procedures[house.store.run(run).procedure].stages
-    if until and not any(re.fullmatch(rf"{kind.name}([ -]\d+)?", until.casefold()) for kind in kinds):
-        raise _wrong(f"--until: there is no stage “{until}”. Stages are: {', '.join(kind.title for kind in kinds)}.")
+    stage = _stage(kinds, until) if until else None
     before = answered(house.record(run))
     try:
-        house.runner.go(run, Control(stage=until))
+        house.runner.go(run, Control(stage=stage))
         follow(house, run)
     except KeyboardInterrupt:
         house.runner.stop(run)
@@ -224,8 +226,25 @@ def _drive(house: Courthouse, run: str, until: str | None, json_: bool) -> None:
     raise typer.Exit(1 if summary["status"] == "failed" else 0)
 
 
-def _wrong(sentence: str) -> typer.BadParameter:
-    return typer.BadParameter(sentence)
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CourtroomError(f"{path} can't be written: {error.strerror}. Name another with --to.") from error
+
+
+def _stage(kinds: Sequence[StageKind], wanted: str) -> str:
+    """A stage as the engine knows it: a title alone means the kind, as stages are named while running."""
+    for kind in kinds:
+        if wanted.casefold() == kind.title.casefold():
+            return kind.name
+        if any(
+            re.fullmatch(rf"{re.escape(name)}([ -]\d+)?", wanted, re.IGNORECASE) for name in (kind.name, kind.title)
+        ):
+            return wanted
+    known = ", ".join(kind.title for kind in kinds)
+    raise CourtroomError(f"--until: there is no stage “{wanted}”. Stages are: {known}.")
 
 
 def main() -> None:

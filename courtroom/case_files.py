@@ -21,7 +21,17 @@ from courtroom.labelled_tables import looks_labelled
 from courtroom.media import MediaStore
 from courtroom.readers import cail, lawbench, texts, verdictbench
 
-__all__ = ["ENDINGS", "MAX_UPLOAD", "Package", "explain", "read_folder", "read_upload", "write_json", "write_zip"]
+__all__ = [
+    "ENDINGS",
+    "MAX_UPLOAD",
+    "Package",
+    "explain",
+    "read_each",
+    "read_folder",
+    "read_upload",
+    "write_json",
+    "write_zip",
+]
 
 MAX_UPLOAD = 200 * 2**20
 ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
@@ -43,7 +53,7 @@ class Package:
 
 
 def read_upload(name: str, source: bytes | Path) -> list[Package]:
-    """All cases of an uploaded file.
+    """All cases of an uploaded file, or none.
 
     Args:
         name: the file's name; its ending says how it is read.
@@ -52,23 +62,34 @@ def read_upload(name: str, source: bytes | Path) -> list[Package]:
     Raises:
         CaseError: a sentence that names the place and the mend.
     """
+    return [_or_raise(found) for found in read_each(name, source)]
+
+
+def read_each(name: str, source: bytes | Path) -> Iterator[Package | CaseError]:
+    """An uploaded file record by record: the case, or why the record is none. Arguments are those of `read_upload`.
+
+    Raises:
+        CaseError: the file as a whole can't be read.
+    """
     beside = _Folder(None)
     if isinstance(source, Path):
         if not source.exists():
             raise CaseError(f"{name} is not there. Check the path.")
         if source.is_dir():
-            return [read_folder(source)]
+            yield read_folder(source)
+            return
         _check_size(name, source.stat().st_size)
         beside, source = _Folder(source.parent), source.read_bytes()
     _check_size(name, len(source))
     ending = Path(name).suffix.lower()
     if ending == ".zip":
-        return list(_from_zip(Archive(name, source)))
-    if ending in (".json", ".jsonl"):
-        return list(_from_text(name, ending, source, beside))
-    if ending in texts.ENDINGS:
-        return [Package(texts.read(name, source))]
-    raise CaseError(f"{name} can't be read. Upload one of {', '.join(sorted(ENDINGS))}.")
+        yield from _from_zip(Archive(name, source))
+    elif ending in (".json", ".jsonl"):
+        yield from _from_text(name, ending, source, beside)
+    elif ending in texts.ENDINGS:
+        yield Package(texts.read(name, source))
+    else:
+        raise CaseError(f"{name} can't be read. Upload one of {', '.join(sorted(ENDINGS))}.")
 
 
 def read_folder(folder: Path) -> Package:
@@ -76,7 +97,7 @@ def read_folder(folder: Path) -> Package:
     path = folder / "case.json"
     if not path.is_file():
         raise CaseError(f"{folder.name} has no case.json. Put the case's JSON there under this name.")
-    packages = list(_from_text(path.name, ".json", path.read_bytes(), _Folder(folder)))
+    packages = [_or_raise(found) for found in _from_text(path.name, ".json", path.read_bytes(), _Folder(folder))]
     if len(packages) > 1:
         raise CaseError(f"{folder.name}/case.json holds {len(packages)} cases. Give each its own folder.")
     return packages[0]
@@ -128,7 +149,13 @@ class _Packed:
         return None if leads_out(name) else self._archive.read(self._folder / name)
 
 
-def _from_zip(archive: Archive) -> Iterator[Package]:
+def _or_raise(found: Package | CaseError) -> Package:
+    if isinstance(found, CaseError):
+        raise found
+    return found
+
+
+def _from_zip(archive: Archive) -> Iterator[Package | CaseError]:
     paths = [path for path in archive.paths() if path.suffix.lower() in (".json", ".jsonl")]
     paths = [path for path in paths if path.name.lower() in CASE_NAMES] or paths
     if not paths:
@@ -140,25 +167,41 @@ def _from_zip(archive: Archive) -> Iterator[Package]:
         yield from _from_text(where, path.suffix.lower(), data, _Packed(archive, path.parent))
 
 
-def _from_text(where: str, ending: str, data: bytes, files: _Files) -> Iterator[Package]:
+def _from_text(where: str, ending: str, data: bytes, files: _Files) -> Iterator[Package | CaseError]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CaseError(f"{where} is not UTF-8 text. Save it as UTF-8.") from error
+    records: list[tuple[str, Any]]
     if ending == ".json":
         content = _json(where, text)
         rows = content if isinstance(content, list) else [content]
-        places = [f"{where}, case {n}" if len(rows) > 1 else where for n in range(1, len(rows) + 1)]
+        records = [(f"{where}, case {n}" if len(rows) > 1 else where, row) for n, row in enumerate(rows, start=1)]
     else:  # JSON may hold other line separators within its strings, so only \n ends a line
-        lines = [(f"{where}, line {n}", line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
-        rows, places = [_json(place, line) for place, line in lines], [place for place, _ in lines]
-    if not rows:
+        lines = enumerate(text.split("\n"), start=1)
+        records = [(f"{where}, line {n}", line) for n, line in lines if line.strip()]
+    if not records:
         raise CaseError(f"{where} holds no case. Put at least one into it.")
-    if any(isinstance(row, dict) and looks_labelled(row) for row in rows):
-        yield Package(texts.task(where, rows))
+    if (table := _table(records, ending)) is not None:
+        yield Package(texts.task(where, table))
         return
-    for place, row in zip(places, rows, strict=True):
-        yield _package(place, row, files)
+    for place, record in records:
+        try:
+            yield _package(place, record if ending == ".json" else _json(place, record), files)
+        except CaseError as error:
+            yield error
+
+
+def _table(records: list[tuple[str, Any]], ending: str) -> list[Any] | None:
+    """All rows, where the first one says that these are labelled texts and not cases."""
+    place, first = records[0]
+    try:
+        row = first if ending == ".json" else _json(place, first)
+    except CaseError:
+        return None  # told with its place when the records are read one by one
+    if not isinstance(row, dict) or not looks_labelled(row):
+        return None
+    return [record if ending == ".json" else _json(place, record) for place, record in records]
 
 
 def _json(where: str, text: str) -> Any:

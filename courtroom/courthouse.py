@@ -123,7 +123,8 @@ class Courthouse:
             state.what, state.done, state.total = what, done, total
 
         try:
-            await self.imports.go_on(digest, progress)
+            job = await self.imports.go_on(digest, progress)
+            state.done = state.total = job.total  # the last steps counted all that is indexed
         except CourtroomError as error:
             state.error = str(error)
         except Exception:
@@ -144,7 +145,11 @@ class Courthouse:
         """
         chosen = self.procedures[procedure]
         if case.kind != chosen.hears:
-            raise CourtroomError(f"{chosen.title} hears cases of kind “{chosen.hears}”; {case.id} is a {case.kind}.")
+            fitting = [one.name for one in self.procedures.values() if one.hears == case.kind]
+            raise CourtroomError(
+                f"{chosen.title} hears cases of the kind “{chosen.hears}”; {case.id} is of the kind “{case.kind}”. "
+                f"Choose a procedure that hears it: {', '.join(fitting)}."
+            )
         complete, _ = chosen.prepare(case, setup, seed)
         self.knowledge.offer(case)
         return self.store.create(procedure, case, complete, seed)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from courtroom.courthouse import Courthouse
-from courtroom.knowledge.collection import Mode
+from courtroom.errors import CourtroomError
+from courtroom.knowledge.collection import Collection, Mode
 
-app = typer.Typer(no_args_is_help=True, help="Look into the knowledge base, import into it, undo what it learned.")
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Look into the knowledge base, import into it, undo what it learned.",
+)
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
@@ -20,9 +25,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 def import_(file: Path, into: Annotated[str, typer.Option(help="`statutes` or `cases`.")] = "cases") -> None:
     """Take in a file, whole or not at all; after a kill the same command goes on where it stopped."""
     if into not in ("statutes", "cases"):
-        raise typer.BadParameter("--into must be `statutes` or `cases`.")
+        raise CourtroomError("--into must be `statutes` or `cases`.")
     if not file.is_file():
-        raise typer.BadParameter(f"{file} is not there. Check the path.")
+        raise CourtroomError(f"{file} is not there. Check the path.")
     house = Courthouse()
     digest = house.imports.begin(into, file.name, file.read_bytes())  # type: ignore[arg-type]
     job = house.runner.do(house.imports.go_on(digest, _progress)).result()
@@ -34,15 +39,15 @@ def import_(file: Path, into: Annotated[str, typer.Option(help="`statutes` or `c
 def search(
     text: str,
     collection: Annotated[str, typer.Option("--in", help="Which collection.")] = "statutes",
-    k: Annotated[int, typer.Option(help="How many.")] = 5,
+    k: Annotated[int, typer.Option(help="How many.", min=1)] = 5,
     mode: Annotated[Mode, typer.Option(help="By which ranking.")] = "hybrid",
     json_: Json = False,
 ) -> None:
     """What is closest to a text, with all three scores."""
+    if not text.strip():
+        raise CourtroomError("Give some words to search for.")
     house = Courthouse()
-    if collection not in house.knowledge.collections:
-        raise typer.BadParameter(f"There is no collection “{collection}”.")
-    found = house.runner.do(house.knowledge.collections[collection].search(text, k, mode)).result()
+    found = house.runner.do(_collection(house, collection).search(text, k, mode)).result()
     rows = [{"id": one.record.id, **one.scores.model_dump()} for one in found]
     for row in [] if json_ else rows:
         print("\t".join("" if value is None else str(value) for value in row.values()))
@@ -55,9 +60,7 @@ def search(
 def reindex(collection: str) -> None:
     """Index a collection with the embedding that is set now."""
     house = Courthouse()
-    if collection not in house.knowledge.collections:
-        raise typer.BadParameter(f"There is no collection “{collection}”.")
-    known = house.knowledge.collections[collection]
+    known = _collection(house, collection)
     house.runner.do(known.reindex()).result()
     print(f"{len(known)} records of “{collection}” are indexed with {house.knowledge.embedding.name}.")
     house.close()
@@ -80,6 +83,13 @@ def undo(step: int) -> None:
     house.knowledge.lessons.undo(step)
     print(f"Step {step} is undone.")
     house.close()
+
+
+def _collection(house: Courthouse, name: str) -> Collection[Any]:
+    known = house.knowledge.collections
+    if name not in known:
+        raise CourtroomError(f"There is no collection “{name}”. Known: {', '.join(known)}.")
+    return known[name]
 
 
 def _progress(what: str, done: int, total: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from courtroom.case_files import ENDINGS, read_upload
 from courtroom.case_kinds import CASE_KINDS
 from courtroom.dispute import Dispute
 from courtroom.errors import CourtroomError
@@ -14,6 +13,7 @@ from pages.parts.case_view import case_view
 from pages.parts.house import courthouse
 from pages.parts.inert import literal
 from pages.parts.text_form import text_form
+from pages.parts.upload import upload
 
 PER_ROW = 3
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -54,36 +54,13 @@ def _media(case: CaseSummary) -> tuple[tuple[int, str], ...]:
     return (case.images, "picture"), (case.videos, "video")
 
 
-def upload() -> None:
-    """Take in files; what is wrong with one does not hold up the others."""
-    files = st.file_uploader(
-        "Cases as .json, .jsonl, or .zip with pictures and videos; documents as .txt, .md or .pdf; labelled texts as .csv, "
-        ".tsv or .jsonl",
-        type=[ending.removeprefix(".") for ending in sorted(ENDINGS)],
-        accept_multiple_files=True,
-        help="A ZIP file holds case.json and its media. See any sample's export for the form. A table of labelled texts has a "
-        "column “label” and a column “text”, or a pair such as “premise” and “hypothesis”.",
-    )
-    if not st.button("Take in", disabled=not files, type="primary"):
-        return
-    for file in files or []:
-        try:
-            for package in read_upload(file.name, file.getvalue()):
-                case = house.library.add(package)
-                st.success(f"Taken in: {literal(case.title)}.", icon=":material/check:")
-                for remark in package.remarks:
-                    st.info(literal(remark))
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-
-
 def write() -> None:
     """Write a case of any kind that can be written by hand."""
     kinds = [Dispute, *(kind for kind in CASE_KINDS.values() if kind.from_text)]
     kind = st.segmented_control(
-        "What kind", kinds, default=kinds[0], format_func=lambda k: k.kind_title, key="form_kind"
+        "What kind", kinds, default=kinds[0], required=True, format_func=lambda k: k.kind_title, key="form_kind"
     )
-    if kind is None or kind is Dispute:
+    if kind is Dispute:
         case_form(house)
     else:
         text_form(house, kind)
@@ -103,7 +80,7 @@ def library() -> None:
         label_visibility="collapsed",
     )
     if adding == "Upload":
-        upload()
+        upload(house)
     elif adding == "Write":
         write()
     cases = house.library.cases()

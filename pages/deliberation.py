@@ -82,8 +82,8 @@ if record.run.verdict:
 
 views = [view.title for view in procedure.views]
 tabs = ["Members", "Votes", *views, "Calls"] if votes else [*views, "Members", "Calls"]
-shown = (
-    st.segmented_control("Look at", tabs, default=tabs[0], key=f"tab-{run}", label_visibility="collapsed") or tabs[0]
+shown = st.segmented_control(
+    "Look at", tabs, default=tabs[0], required=True, key=f"tab-{run}", label_visibility="collapsed"
 )
 if shown == "Members":
     member_grid(house, procedure, record)

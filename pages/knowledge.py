@@ -24,16 +24,14 @@ PARTS = {
 house = courthouse()
 st.title("Knowledge")
 wanted = st.query_params.get("part")
-part = (
-    st.segmented_control(
-        "Part",
-        list(PARTS),
-        default=wanted if wanted in PARTS else "disputes",
-        format_func=PARTS.__getitem__,
-        key="knowledge_part",
-        label_visibility="collapsed",
-    )
-    or "disputes"
+part = st.segmented_control(
+    "Part",
+    list(PARTS),
+    default=wanted if wanted in PARTS else "disputes",
+    required=True,
+    format_func=PARTS.__getitem__,
+    key="knowledge_part",
+    label_visibility="collapsed",
 )
 st.query_params["part"] = part
 if part == "disputes":
@@ -43,5 +41,5 @@ elif part == "learning":
 elif part in ("standards", "directives"):
     memory_view(house, part)
 else:
-    collection_view(house, part)
     import_view(house, part)
+    collection_view(house, part)

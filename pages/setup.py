@@ -72,7 +72,12 @@ if draft.preset:
 start_bar = st.container(border=True)
 
 section = st.segmented_control(
-    "Section", draft.sections(), default=draft.sections()[0], key="setup_section", label_visibility="collapsed"
+    "Section",
+    draft.sections(),
+    default=draft.sections()[0],
+    required=True,
+    key="setup_section",
+    label_visibility="collapsed",
 )
 if section == "Models":
     models_form(draft, procedure, case)

@@ -7,17 +7,21 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from courtroom.case import Case
 from courtroom.engine.control import Control
-from courtroom.engine.events import Called
+from courtroom.engine.court import Court
+from courtroom.engine.events import Called, Verdict
 from courtroom.engine.setup import Budget
-from courtroom.knowledge.search import Hit
+from courtroom.knowledge.lessons import Lesson, Put
+from courtroom.knowledge.search import Hit, Search
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Request
-from tests.toy import Bench, Scripted, ToySetup, side_by_member
+from tests.toy import Bench, Scripted, ToySetup, side_by_member, toy
 
 
 @pytest.fixture
@@ -227,6 +231,28 @@ def test_a_fork_sees_what_its_parent_looked_up_although_the_base_has_grown(bench
     assert [hit.id for hit in record.retrievals[0].hits] == ["one"]
     fresh = bench.hear(ToySetup(look=True))
     assert [hit.id for hit in fresh.retrievals[0].hits] == ["two"]
+
+
+async def look_and_learn(court: Court[Case, ToySetup]) -> Verdict:
+    await court.stage("Learning", "round")
+    (hit,) = await court.retrieve("look", Search(collection="precedents", text="kettle", k=1))
+    put = Put(collection="precedents", record={"id": hit.id})
+    court.learn("put", Lesson(phase="norms", ops=(put,)))
+    return Verdict(outcome="learned")
+
+
+def test_what_a_lesson_rests_on_is_on_disk_before_the_lesson_is(bench: Bench, tmp_path: Path) -> None:
+    bench.procedures = {"toy": replace(toy(tmp_path), deliberate=look_and_learn)}
+    bench.runner.close()
+    bench.runner = bench.new_runner()
+    seen: list[str] = []
+
+    def learn(run: str, path: str, lesson: Lesson) -> None:
+        seen.extend(event.path for _, event in bench.store.events(run))
+
+    bench.shelf.learn = learn  # type: ignore[method-assign]
+    bench.hear()
+    assert "learning/look" in seen
 
 
 def test_two_runs_at_once_ask_a_shared_question_once(bench: Bench) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from courtroom.courthouse import Courthouse
 from courtroom.database import Database
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.imports import BATCH, Imports
@@ -143,6 +145,16 @@ def test_a_file_that_is_none_is_told_in_a_sentence(tmp_path: Path, data: bytes) 
     for into in ("statutes", "cases"):
         with pytest.raises(CourtroomError):
             imports.begin(into, "law.jsonl", data)  # type: ignore[arg-type]
+
+
+def test_an_import_in_the_background_tells_how_many_records_of_the_file_are_in(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    house.take_in(house.imports.begin("cases", "cail.jsonl", records(3)))
+    (state,) = house.taking_in.values()
+    while state.running:
+        house.runner.do(asyncio.sleep(0.01)).result()
+    assert (state.error, state.done, state.total) == ("", 3, 3)
+    house.close()
 
 
 async def test_an_import_that_is_given_up_keeps_what_is_in(tmp_path: Path) -> None:

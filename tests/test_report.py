@@ -113,7 +113,7 @@ def test_distilling_gives_precedents_norms_once_and_the_next_sees_them(house: Co
 
 def test_a_case_of_another_kind_is_refused_in_a_sentence(house: Courthouse) -> None:
     batch = PrecedentBatch(id="b", title="B", precedents=(house.knowledge.precedents.all()[0],))
-    with pytest.raises(CourtroomError, match="hears cases of kind"):
+    with pytest.raises(CourtroomError, match="hears cases of the kind"):
         house.new_run("cyberjurors", batch, CyberJurorsSetup(), 0)
 
 

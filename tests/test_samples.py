@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from PIL import Image
 
 from courtroom.case_checks import check
 from courtroom.courthouse import Courthouse
@@ -152,3 +156,21 @@ def _script() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def drawn(folder: Path) -> dict[str, bytes]:
+    """The key frames of the criminal cases, drawn anew by a process of its own, by their paths."""
+    subprocess.run([sys.executable, str(DATA / "draw_frames.py"), str(folder)], check=True, capture_output=True)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.png")}
+
+
+def test_the_key_frames_are_drawn_again_to_the_same_bytes_and_are_those_bundled(tmp_path: Path) -> None:
+    first, second = drawn(tmp_path / "first"), drawn(tmp_path / "second")
+    assert first == second
+    assert set(first) == {
+        str(path.relative_to(DATA / "cases")) for name in CRIMINAL for path in (DATA / "cases" / name).rglob("*.png")
+    }
+    for name, data in first.items():  # compared as pictures: how well PNG is packed is the library's own matter
+        again, bundled = Image.open(BytesIO(data)), Image.open(DATA / "cases" / name)
+        assert (again.mode, again.size, again.getpalette()) == (bundled.mode, bundled.size, bundled.getpalette())
+        assert again.tobytes() == bundled.tobytes(), name

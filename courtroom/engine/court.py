@@ -162,6 +162,7 @@ class Court(Generic[C, S]):
         path = self._path(name)
         if not self.ledger.learned(path):
             if self.ledger.teaches:
+                self.ledger.flush()  # what the lesson rests on was looked up before it: found again, not looked up anew
                 self.knowledge.learn(self.ledger.run, path, lesson)
             self._record(Learned(path=path, lesson=lesson, held_back=not self.ledger.teaches))
 

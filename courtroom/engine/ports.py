@@ -39,6 +39,10 @@ class Ledger(Protocol):
         """Record an event; False when it is on record already."""
         ...
 
+    def flush(self) -> None:
+        """Put all that was recorded on disk."""
+        ...
+
     def called(self, path: str) -> Called | None:
         """The call recorded under this path, if any."""
         ...

@@ -68,6 +68,9 @@ class MemoryLedger:
         self.events.append(event)
         return True
 
+    def flush(self) -> None:
+        """There is no disk."""
+
     def called(self, path: str) -> Called | None:
         """Nothing has happened before a rehearsal."""
         return None

@@ -30,7 +30,7 @@ def retrieved(record: Record) -> Shown:
         cards = tuple(CARDS[collection](hit, language) for hit in retrieval.hits if collection in CARDS)
         shown[title] = [
             Table(RANKS, rows, title=f"{title}, ordered {ordered}", shares=("Similarity",), empty="Nothing was found."),
-            Cards(cards),
+            *([Cards(cards)] if cards else []),
         ]
     return shown or {"": [Text("Nothing has been looked up in this run.")]}
 

@@ -114,12 +114,16 @@ class Lessons:
         """Put back what a lesson changed.
 
         Raises:
-            CourtroomError: a later lesson built on what this one changed.
+            CourtroomError: there is none, it is undone already, or a later lesson built on what this one changed.
         """
         with self._database.transaction() as db:
             lessons = self.all()
-            taught = next((lesson for lesson in lessons if lesson.seq == seq and lesson.undone is None), None)
+            taught = next((lesson for lesson in lessons if lesson.seq == seq), None)
             if taught is None:
+                raise CourtroomError(
+                    f"There is no learning step {seq}. See all with `python -m courtroom knowledge lessons`."
+                )
+            if taught.undone is not None:
                 raise CourtroomError("This learning step is undone already.")
             touched = {(change.collection, change.id) for change in taught.changes}
             later = [

@@ -27,11 +27,13 @@ def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, k
     if len(labels) > MOST_SIDE_BY_SIDE:
         chosen = st.selectbox("Show", labels, key=f"label-{key}-{len(labels)}", label_visibility="collapsed")
     elif len(labels) > 1:
-        chosen = (
-            st.segmented_control(
-                "Show", labels, default=labels[-1], key=f"label-{key}-{len(labels)}", label_visibility="collapsed"
-            )
-            or labels[-1]
+        chosen = st.segmented_control(
+            "Show",
+            labels,
+            default=labels[-1],
+            required=True,
+            key=f"label-{key}-{len(labels)}",
+            label_visibility="collapsed",
         )
     for number, block in enumerate(labelled[chosen]):
         _draw(block, procedure, f"{key}-{number}")
@@ -87,8 +89,9 @@ def diff_html(before: str, after: str) -> str:
     tags = {"same": "{}", "gone": "<del>{}</del>", "new": "<ins>{}</ins>"}
     told = "".join(tags[kind].format(escape(text)) for kind, text in changes(before, after))
     style = (
-        "<style>.diff del{color:#c8452f;opacity:.85}.diff ins{color:#2f8f63;text-decoration-thickness:2px}"
-        ".diff{white-space:pre-wrap;overflow-wrap:anywhere}</style>"
+        "<style>.diff{white-space:pre-wrap;overflow-wrap:anywhere}.diff del,.diff ins{padding:0 .15em;border-radius:3px}"
+        ".diff del{background:rgba(217,72,47,.22)}.diff ins{background:rgba(47,160,110,.25)}"
+        ".diff del+ins{margin-left:.15em}</style>"
     )
     return f'{style}<div class="diff">{told}</div>'
 

@@ -52,10 +52,10 @@ def collection_view(house: Courthouse, name: str) -> None:
             record_view(one.record)
         return
     if not len(collection):
-        st.info("Nothing is here yet. Import a file below.", icon=":material/auto_stories:")
+        st.info("Nothing is here yet. Import a file above.", icon=":material/auto_stories:")
         return
     pages = (len(collection) - 1) // PAGE + 1
-    page = st.number_input(f"Page of {pages}", 1, pages, 1, key=f"page-{name}") if pages > 1 else 1
+    page = st.number_input(f"Page of {pages}", 1, pages, 1, key=f"page-{name}", width=160) if pages > 1 else 1
     for record in collection.page((page - 1) * PAGE, PAGE):
         record_view(record)
 
@@ -84,7 +84,11 @@ def title_of(record: Any) -> str:
     if isinstance(record, Statute):
         return f"Article {record.id} · {' · '.join(filter(None, (record.title.zh, record.title.en)))}".strip(" ·")
     if isinstance(record, Charge):
-        return f"{' · '.join(filter(None, (record.name.zh, record.name.en)))} (article {', '.join(record.articles)})"
+        articles = f"article{'s' * (len(record.articles) > 1)} {', '.join(record.articles)}"
+        return f"{' · '.join(filter(None, (record.name.zh, record.name.en)))} ({articles})"
+    if isinstance(record, CriminalCase):
+        charges = "; ".join((record.gold.charges or ()) if record.gold else ())
+        return " · ".join(filter(None, (record.title, charges)))
     return str(getattr(record, "title", "") or getattr(record, "text", "") or record.id)
 
 

@@ -64,7 +64,7 @@ def disputes_base(house: Courthouse) -> None:
     elif not found:
         st.info("No precedent fits. Use other words, or loosen the filters.", icon=":material/filter_alt_off:")
     pages = max(1, (len(found) - 1) // PAGE + 1)
-    page = st.number_input(f"Page of {pages}", 1, pages, 1) if pages > 1 else 1
+    page = st.number_input(f"Page of {pages}", 1, pages, 1, width=160) if pages > 1 else 1
     for precedent, similarity in found[(page - 1) * PAGE : page * PAGE]:
         _one(house, precedent, similarity)
 

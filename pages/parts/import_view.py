@@ -19,17 +19,16 @@ def import_view(house: Courthouse, into: str) -> None:
     """The form, and what is under way."""
     if into not in FORMS:
         return
-    st.divider()
-    st.subheader("Import")
-    file = st.file_uploader("A file", type=["json", "jsonl"], key=f"import-{into}", help=FORMS[into])
-    st.caption(FORMS[into])
-    if st.button("Check and take in", type="primary", disabled=file is None) and file is not None:
-        try:
-            with st.spinner("Checking every record ..."):
-                digest = house.imports.begin(into, file.name, file.getvalue())  # type: ignore[arg-type]
-            house.take_in(digest)
-        except CourtroomError as error:
-            st.error(literal(str(error)))
+    with st.expander("Import", icon=":material/upload:"):
+        file = st.file_uploader("A file", type=["json", "jsonl"], key=f"import-{into}")
+        st.caption(f"{FORMS[into]} The whole file is checked first; one bad record, and nothing of it is taken in.")
+        if st.button("Check and take in", type="primary", disabled=file is None) and file is not None:
+            try:
+                with st.spinner("Checking every record ..."):
+                    digest = house.imports.begin(into, file.name, file.getvalue())  # type: ignore[arg-type]
+                house.take_in(digest)
+            except CourtroomError as error:
+                st.error(literal(str(error)))
     busy = any(state.running for state in house.taking_in.values())
 
     @st.fragment(run_every=LIVE_S if busy else None)

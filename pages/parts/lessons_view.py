@@ -17,6 +17,8 @@ from pages.parts.blocks_view import diff_html
 from pages.parts.inert import inert, literal
 
 PAGE = 25
+LONGEST = 60
+"""Characters of a record's name in a list."""
 PHASES = {
     "norms": "Norms distilled",
     "archive": "Standard archived",
@@ -44,7 +46,7 @@ def lessons_view(house: Courthouse) -> None:
     wanted = st.multiselect("Show", list(PHASES), format_func=PHASES.__getitem__, placeholder="all steps")
     shown = [taught for taught in lessons if not wanted or taught.phase in wanted]
     pages = max(1, (len(shown) - 1) // PAGE + 1)
-    page = st.number_input(f"Page of {pages}", 1, pages, 1) if pages > 1 else 1
+    page = st.number_input(f"Page of {pages}", 1, pages, 1, width=160) if pages > 1 else 1
     for taught in shown[(page - 1) * PAGE : page * PAGE]:
         _lesson(house, taught)
 
@@ -70,7 +72,8 @@ def _alignment(house: Courthouse) -> None:
 def _lesson(house: Courthouse, taught: Taught) -> None:
     at = f"{datetime.fromtimestamp(taught.at):%Y-%m-%d %H:%M}"
     mark = " · undone" if taught.undone else ""
-    with st.expander(f"**{PHASES[taught.phase]}** · {literal(taught.why)} · {at}{mark}"):
+    what = literal(_name(taught.changes[0])) if taught.changes else "nothing changed"
+    with st.expander(f"**{PHASES[taught.phase]}** · {what} · {literal(taught.why)} · {at}{mark}"):
         for change in taught.changes:
             _change(change)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -85,9 +88,16 @@ def _lesson(house: Courthouse, taught: Taught) -> None:
                     st.rerun()
 
 
+def _name(change: Change) -> str:
+    """What a reader knows the changed record by."""
+    record = change.after or change.before or {}
+    name = str(record.get("title") or record.get("text") or change.id)
+    return name if len(name) <= LONGEST else f"{name[:LONGEST]}..."
+
+
 def _change(change: Change) -> None:
     before, after = change.before or {}, change.after or {}
-    st.caption(f"{change.collection} · {literal(change.id)}")
+    st.caption(f"{change.collection} · {literal(_name(change))} · {literal(change.id)}")
     if before.get("confidence") != after.get("confidence"):
         inert(f"Confidence {before.get('confidence', 'none')} → {after.get('confidence', 'gone')}", small=True)
     texts = [

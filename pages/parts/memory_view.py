@@ -28,35 +28,41 @@ def memory_view(house: Courthouse, part: str) -> None:
     """Search, then graph or directives."""
     memory = house.knowledge.memory
     units: list[Any] = memory.standards.all() if part == "standards" else memory.directives.all()
+    buffered: list[Standard] = memory.buffer.all() if part == "standards" else []
     st.caption(TOLD[part])
-    if not units:
+    if not units and not buffered:
         st.info(
             "The memory is empty. Hear criminal cases with VERDICT: where the real judgment is known, it learns.",
             icon=":material/psychology:",
         )
         return
-    _search(house, part)
+    if units:
+        _search(house, part)
     theme = st.context.theme.type or "light"
     if part == "standards":
-        tau = st.slider("Link from a cosine of (τ)", 0.0, 1.0, 0.4, 0.05)
-        try:
-            graph = house.runner.do(memory.graph(tau)).result()
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-            return
-        figure: go.Figure = draw_standards(graph, units, theme)
-        st.plotly_chart(figure, key="standards-graph")
-        for standard in units:
-            _standard(standard)
-        buffered = memory.buffer.all()
-        if buffered:
-            st.subheader("Buffer")
-            st.caption("Trajectories that were wrong, or right without having been verified.")
-            for standard in buffered:
-                _standard(standard)
+        _standards(house, units, buffered, theme)
         return
     for directive in sorted(units, key=lambda one: -one.confidence):
         _directive(house, directive, theme)
+
+
+def _standards(house: Courthouse, archived: list[Standard], buffered: list[Standard], theme: str) -> None:
+    if archived:
+        tau = st.slider("Link from a cosine of (τ)", 0.0, 1.0, 0.4, 0.05)
+        try:
+            graph = house.runner.do(house.knowledge.memory.graph(tau)).result()
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+            return
+        figure: go.Figure = draw_standards(graph, archived, theme)
+        st.plotly_chart(figure, key="standards-graph")
+    for standard in archived:
+        _standard(standard)
+    if buffered:
+        st.subheader("Buffer")
+        st.caption("Trajectories that were wrong, or right without having been verified.")
+        for standard in buffered:
+            _standard(standard)
 
 
 def _search(house: Courthouse, part: str) -> None:

@@ -6,6 +6,7 @@ from courtroom.engine.blocks import Block, Diff, Flow, Step, Text
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
+from courtroom.judging.answers import JudgmentAnswer
 from courtroom.judging.views import Shown, compared, retrieved
 from courtroom.procedures.jurisagents.setup import TITLES
 
@@ -61,18 +62,7 @@ def _told(call: Called) -> tuple[str, tuple[str, ...]]:
         case "summarise":
             return str(value["summary"]), ()
         case "decide" | "decide-alone":
-            term = value["term_of_imprisonment"]
-            months = (
-                "death"
-                if term["death_penalty"]
-                else "life"
-                if term["life_imprisonment"]
-                else f"{term['imprisonment']} months"
-            )
-            return (
-                f"{'; '.join(value['charge'])} · articles {', '.join(map(str, value['relevant_articles']))} · {months}",
-                (),
-            )
+            return str(JudgmentAnswer.model_validate(value).judgment()), ()
         case "respond":
             return ("Accepts." if value["accepts"] else f"Objects: {value['objection']}"), ()
         case "petition":

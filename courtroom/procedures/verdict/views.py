@@ -8,6 +8,7 @@ from courtroom.engine.blocks import Block, Card, Cards, Diff, Flow, Step, Table,
 from courtroom.engine.events import Called, Learned
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
+from courtroom.judging.answers import JudgmentAnswer
 from courtroom.judging.views import Shown, compared, retrieved
 from courtroom.knowledge.lessons import Adjust, Put
 from courtroom.knowledge.memory import Recall
@@ -67,7 +68,7 @@ def memory(record: Record) -> Shown:
             cards = tuple(_card(hit.record) for hit in retrieval.hits)
             shown[title] = [
                 Table(columns, rows, title="Score = 0.4 IoU + 0.3 Topo + 0.3 SemSim", shares=columns[1:], empty=EMPTY),
-                Cards(cards),
+                *([Cards(cards)] if cards else []),
             ]
     return shown or {"": [Text("The memory was not asked in this run.")]}
 
@@ -112,8 +113,7 @@ def _told(call: Called) -> tuple[str, tuple[str, ...]]:
         case "verify":
             return str(value["suggestions"]), ()
         case _:
-            articles = ", ".join(map(str, value["relevant_articles"]))
-            return f"{'; '.join(value['charge'])} · articles {articles}", (str(value["thought"]),)
+            return str(JudgmentAnswer.model_validate(value).judgment()), (str(value["thought"]),)
 
 
 def _name(record: dict[str, Any]) -> str:

@@ -1,0 +1,59 @@
+"""A criminal case from the first screen to the judgment, and what the benches show of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from courtroom.engine.procedure import Procedure
+from courtroom.procedures import PROCEDURES
+from tests.browser.test_hearing import opened, sound, tab
+
+BENCHES = [PROCEDURES[name] for name in ("jurisagents", "verdict")]
+SHOTS = os.environ.get("COURTROOM_SHOTS", "")
+
+
+def judged(page: Page, bench: Procedure, case: str) -> str:
+    """From the first screen: find the case, take it to the bench, start; the judgment comes by itself."""
+    page.get_by_role("textbox", name="Search").fill(case)
+    page.keyboard.press("Enter")
+    page.locator(f".st-key-hear-criminal-{case} button").click()
+    page.get_by_role("combobox", name="Procedure").click()
+    page.get_by_role("option", name=bench.title, exact=True).click()
+    expect(page.get_by_text(bench.summary)).to_be_visible()
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_text("Grounds")).to_be_visible(timeout=60_000)
+    found = re.search(r"run=([\w-]+)", page.url)
+    assert found
+    return found.group(1)
+
+
+def shot(page: Page, folder: Path, name: str) -> None:
+    """A picture, to be looked at by people, once the page is drawn."""
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    page.screenshot(path=folder / f"{name}.png")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("bench", BENCHES, ids=lambda bench: bench.name)
+def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(
+    app: str, browser: Browser, bench: Procedure, theme: str, tmp_path: Path
+) -> None:
+    folder = Path(SHOTS) if SHOTS else tmp_path
+    page = opened(browser, app, theme)
+    judged(page, bench, "bus-wallet")
+    sound(page)
+    expect(page.get_by_text("What was really decided")).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 1800})
+    helps = {view.title: view.help for view in bench.views}
+    for title, told in {**helps, "Members": "Open a member to see", "Calls": "Select a row to read"}.items():
+        tab(page, title)
+        expect(page.get_by_role("radio", name=title, exact=True)).to_be_checked()
+        expect(page.get_by_text(told, exact=False)).to_be_visible()
+        shot(page, folder, f"{bench.name}-{title}-{theme}")
+        sound(page)
+    page.close()

@@ -1,0 +1,107 @@
+"""The knowledge base as a newcomer meets it: browse, search, import, and undo what was learned."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from courtroom.procedures import PROCEDURES
+from tests.browser.test_criminal import judged, shot
+from tests.browser.test_hearing import opened, sound
+
+SHOTS = os.environ.get("COURTROOM_SHOTS", "")
+PARTS = {
+    "Precedents of disputes": "Similar precedents are looked up",
+    "Statutes": "Articles of the Criminal Law",
+    "Charges": "The list of charges",
+    "Criminal precedents": "Referred precedents with their judgments",
+    "Standards": "Verified trajectories",
+    "Micro-directives": "Precise rules",
+    "Learning": "Steps of learning",
+}
+
+
+def part(page: Page, title: str) -> None:
+    """Open a part of the page, and wait until it is there."""
+    page.get_by_role("radio", name=title, exact=True).click()
+    expect(page.get_by_text(PARTS[title], exact=False).first).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_part_is_sound(app: str, browser: Browser, theme: str, tmp_path: Path) -> None:
+    folder = Path(SHOTS) if SHOTS else tmp_path
+    page = opened(browser, app, theme)
+    judged(page, PROCEDURES["verdict"], "bus-wallet")
+    page.goto(f"{app}/knowledge")
+    page.set_viewport_size({"width": 1280, "height": 1600})
+    for title in PARTS:
+        part(page, title)
+        shot(page, folder, f"knowledge-{title}-{theme}")
+        sound(page)
+    page.close()
+
+
+def test_a_statute_is_found_by_what_happened_and_opened(app: str, browser: Browser, tmp_path: Path) -> None:
+    page = opened(browser, f"{app}/knowledge?part=statutes")
+    field = page.get_by_label("Search by matter")
+    field.fill("a wallet stolen by a pickpocket on a bus")
+    field.press("Enter")
+    page.get_by_text("Article 264").first.click()
+    expect(page.get_by_text("Charges: ", exact=False).first).to_be_visible()
+    sound(page)
+    shot(page, Path(SHOTS) if SHOTS else tmp_path, "knowledge-search")
+    page.close()
+
+
+def precedent(number: int) -> str:
+    judgment = {"relevant_articles": [264], "accusation": ["theft"], "term_of_imprisonment": {"imprisonment": number}}
+    return json.dumps({"fact": f"The defendant took zither{number} out of the museum at night.", "meta": judgment})
+
+
+def test_a_file_is_imported_and_its_records_are_found(app: str, browser: Browser, tmp_path: Path) -> None:
+    folder = Path(SHOTS) if SHOTS else tmp_path
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    good.write_text("\n".join(map(precedent, range(1, 31))))
+    bad.write_text(precedent(1) + "\nnot json\n")
+    page = opened(browser, f"{app}/knowledge?part=cases")
+    page.get_by_test_id("stExpander").filter(has_text="Import").first.locator("summary").click()
+    chooser = page.locator('input[type="file"]')
+    chooser.set_input_files(bad)
+    page.get_by_role("button", name="Check and take in").click()
+    expect(page.get_by_text("bad.jsonl, line 2 is not valid JSON", exact=False)).to_be_visible()
+    shot(page, folder, "knowledge-bad-import")
+    page.get_by_role("button", name="Remove bad.jsonl").click()
+    expect(page.get_by_role("button", name="Check and take in")).to_be_disabled()
+    chooser.set_input_files(good)
+    page.get_by_role("button", name="Check and take in").click()
+    expect(page.get_by_text("all 30 records are in", exact=False)).to_be_visible(timeout=60_000)
+    shot(page, folder, "knowledge-good-import")
+    sound(page)
+    field = page.get_by_label("Search by matter")
+    field.fill("zither7")
+    field.press("Enter")
+    expect(page.get_by_test_id("stExpander").filter(has_text="zither7").first).to_be_visible()
+    page.close()
+
+
+def test_what_was_learned_is_undone(app: str, browser: Browser, tmp_path: Path) -> None:
+    page = opened(browser, app)
+    judged(page, PROCEDURES["verdict"], "night-market")
+    page.goto(f"{app}/knowledge?part=standards")
+    standards = page.get_by_test_id("stExpander").filter(has_text="夜市口角")
+    expect(standards).to_have_count(1)
+    part(page, "Learning")
+    lesson = page.get_by_test_id("stExpander").filter(has_text="Standard archived · 夜市口角")
+    lesson.locator("summary").click()
+    expect(lesson.get_by_text("Open the run")).to_be_visible()
+    shot(page, Path(SHOTS) if SHOTS else tmp_path, "knowledge-lesson")
+    lesson.get_by_role("button", name="Undo this step").click()
+    expect(lesson.filter(has_text="undone")).to_be_visible()
+    sound(page)
+    part(page, "Standards")
+    expect(standards).to_have_count(0)
+    page.close()

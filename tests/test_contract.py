@@ -1,0 +1,420 @@
+"""The contract of every procedure: what each one in the register keeps to, whatever it does.
+
+Nothing here knows any one procedure. A procedure that is added is tried with the first case of the kind that it hears.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom import report
+from courtroom.case import Case
+from courtroom.case_files import read_upload
+from courtroom.courthouse import Courthouse
+from courtroom.criminal import CriminalCase
+from courtroom.engine.control import Control
+from courtroom.engine.events import EVENT, Seated
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Setup
+from courtroom.figures.votes import draw_votes
+from courtroom.precedent import PrecedentBatch
+from courtroom.procedures import PROCEDURES
+from courtroom.settings import DATA, Settings
+from courtroom.trajectory import DraftBatch, FirstDraft
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+
+ROOT = Path(__file__).parents[1]
+HOW = {"latency_s", "source", "asked", "prompt_tokens", "completion_tokens", "cost"}
+"""What of a call tells how its answer came, not what it is: found on record, it costs nothing and takes no time."""
+
+
+def precedents(house: Courthouse) -> Case:
+    chosen = tuple(house.knowledge.precedents.all()[:3])
+    return PrecedentBatch(id="precedents", title="Three precedents", precedents=chosen)
+
+
+def drafts(house: Courthouse) -> Case:
+    """One right first draft and one wrong one."""
+    statutes = tuple(house.knowledge.statutes.page(0, 5))
+    made = []
+    for number, summary in enumerate(case for case in house.library.cases() if case.kind == "criminal"):
+        case = house.library.case(summary.id)
+        assert isinstance(case, CriminalCase)
+        assert case.gold is not None
+        (real, *_) = case.gold.relevant_articles or ()
+        about = {"run": f"run-{number}", "key": f"key-{number}", "case": case, "points": ("A point.",)}
+        said = {"predicted_article": real if number else statutes[0].number, "explanation": "The facts meet it."}
+        made.append(FirstDraft.model_validate({**about, "statutes": statutes, **said}))
+    return DraftBatch(id="drafts", title="Two first drafts", drafts=tuple(made[:2]))
+
+
+MADE: dict[str, Callable[[Courthouse], Case]] = {"precedents": precedents, "drafts": drafts}
+"""Cases of the kinds of which no sample is bundled, as the app makes them from what it holds."""
+
+
+def sample(house: Courthouse, kind: str) -> Case:
+    """A case of a kind: one of the library, else one made here, else a file of the bundled data."""
+    for summary in house.library.cases():
+        if summary.kind == kind:
+            return house.library.case(summary.id)
+    if kind in MADE:
+        return MADE[kind](house)
+    for path in sorted(DATA.rglob("*.json")):
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(data, dict) and data.get("kind") == kind:
+            (package,) = read_upload(path.name, path)
+            return house.library.add(package)
+    raise AssertionError(f"no sample of kind {kind!r}: add one to data/, or a way to make one here")
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose knowledge base is indexed, to be copied."""
+    home = tmp_path_factory.mktemp("ready")
+    house = Courthouse(Settings(home=home))
+    house.runner.do(house.knowledge.warm(tuple(house.knowledge.collections))).result()
+    house.close()
+    return home
+
+
+@dataclass
+class Homes:
+    """Stores of their own for runs that are to be compared: what one learns the other must not know."""
+
+    ready: Path
+    folder: Path
+    houses: list[Courthouse] = field(default_factory=list)
+
+    def new(self) -> Courthouse:
+        """A new store."""
+        home = self.folder / f"home-{len(self.houses)}"
+        shutil.copytree(self.ready, home)
+        return self.open(home)
+
+    def open(self, home: Path) -> Courthouse:
+        """A store that is there."""
+        self.houses.append(Courthouse(Settings(home=home)))
+        return self.houses[-1]
+
+    def close(self) -> None:
+        """Close all of them."""
+        for house in self.houses:
+            house.close()
+
+
+@pytest.fixture
+def homes(ready: Path, tmp_path: Path) -> Iterator[Homes]:
+    homes = Homes(ready, tmp_path)
+    yield homes
+    homes.close()
+
+
+@pytest.fixture(scope="module", params=list(PROCEDURES.values()), ids=list(PROCEDURES))
+def procedure(request: pytest.FixtureRequest) -> Procedure:
+    chosen: Procedure = request.param
+    return chosen
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A run from the first stage to the verdict, and the store in which it is."""
+
+    house: Courthouse
+    record: Record
+
+
+@pytest.fixture(scope="module")
+def heard(ready: Path, tmp_path_factory: pytest.TempPathFactory, procedure: Procedure) -> Iterator[Heard]:
+    """An unbroken run, to be read by many tests and changed by none."""
+    homes = Homes(ready, tmp_path_factory.mktemp("heard"))
+    house = homes.new()
+    yield Heard(house, hear(house, procedure))
+    homes.close()
+
+
+def start(house: Courthouse, procedure: Procedure, **changes: object) -> str:
+    """A new run with the procedure's defaults, not driven yet."""
+    values = {**procedure.setup().model_dump(mode="json"), **changes}
+    setup = procedure.setup.model_validate(values)
+    return house.new_run(procedure.name, sample(house, procedure.hears), setup, 0)
+
+
+def drive(house: Courthouse, run: str, control: Control | None = None) -> Record:
+    """The run as far as it may go."""
+    house.runner.go(run, control)
+    house.runner.wait(run, 120)
+    record = house.record(run)
+    assert record.run.status in ("done", "paused"), record.run.reason
+    return record
+
+
+def hear(house: Courthouse, procedure: Procedure) -> Record:
+    """A run from the first stage to the verdict."""
+    record = drive(house, start(house, procedure))
+    assert record.run.status == "done", record.run.reason
+    return record
+
+
+def by_path(record: Record) -> dict[tuple[str, str], dict[str, Any]]:
+    """Events without times and how answers came, the run's own id as RUN. Members who work at once end in any order."""
+    return {
+        (event.kind, event.path): json.loads(event.model_dump_json(exclude=HOW).replace(record.run.id, "RUN"))
+        for _, event in record.events
+    }
+
+
+def outcome(record: Record) -> object:
+    """The verdict as it is told."""
+    assert record.run.verdict is not None
+    return json.loads(record.run.verdict.model_dump_json().replace(record.run.id, "RUN"))
+
+
+def memory(house: Courthouse, run: str) -> object:
+    """What the knowledge base has been taught."""
+    learned = [(*key, record) for key, record in sorted(house.knowledge.lessons.replayed().items())]
+    return json.loads(json.dumps(learned).replace(run, "RUN"))
+
+
+# --- what is declared is what is recorded -------------------------------------------------------------------
+
+
+def test_a_run_keeps_to_the_declared_stages_and_closes_each(heard: Heard, procedure: Procedure) -> None:
+    record = heard.record
+    kinds = {kind.name for kind in procedure.stages}
+    assert record.stages
+    assert {stage.stage_kind for stage in record.stages} <= kinds
+    assert [stage.index for stage in record.stages] == list(range(len(record.stages)))
+    assert record.ended == {stage.path for stage in record.stages}
+    assert len(kinds) == len(procedure.stages)
+
+
+def test_a_run_keeps_to_the_declared_roles(heard: Heard, procedure: Procedure) -> None:
+    record = heard.record
+    roles = {role.name for role in procedure.roles}
+    seated = {member.id: member for member in record.members}
+    assert len(roles) == len(procedure.roles)
+    assert len(record.of(Seated)) == 1
+    assert len(seated) == len(record.members)
+    assert {member.role for member in record.members} <= roles
+    for call in record.calls:
+        assert call.model == seated[call.member].spec.id
+        assert call.path.startswith(f"{record.stage(call.stage).path}/{call.member}/")
+
+
+def test_only_who_may_vote_votes_and_only_for_what_is_declared(heard: Heard, procedure: Procedure) -> None:
+    record = heard.record
+    voters = {role.name for role in procedure.roles if role.votes}
+    choices = {choice.name for choice in procedure.choices}
+    cast = [vote for ballot in record.ballots.values() for vote in ballot.values()]
+    roles = {member.id: member.role for member in record.members}
+    assert {roles[vote.member] for vote in cast} <= voters
+    assert {vote.choice for vote in cast if vote.choice is not None} <= choices
+    for tally in record.tallies.values():
+        assert set(tally.counts) <= choices
+        votes = [vote.choice for vote in record.ballots[tally.path].values()]
+        assert tally.counts == {choice: votes.count(choice) for choice in tally.counts}
+        assert tally.abstained == votes.count(None)
+    assert record.run.verdict is not None
+    assert set(record.run.verdict.counts) <= choices
+
+
+def test_it_looks_things_up_in_the_declared_collections_alone(heard: Heard, procedure: Procedure) -> None:
+    record = heard.record
+    asked = {getattr(retrieval.query, "collection", None) for retrieval in record.retrievals} - {None}
+    assert asked <= set(procedure.looks_in)
+
+
+def test_an_estimate_counts_what_the_run_then_asks_and_stays_below_the_bound(
+    homes: Homes, heard: Heard, procedure: Procedure
+) -> None:
+    house, record = homes.new(), heard.record
+    estimate = house.estimate(procedure.name, sample(house, procedure.hears), procedure.setup(), 0)
+    assert (estimate.calls, estimate.on_record) == (record.asked, 0)
+    assert 0 < record.asked <= estimate.at_most
+
+
+def test_every_preset_is_a_setup_that_can_be_written_out_and_read_again(heard: Heard, procedure: Procedure) -> None:
+    case = heard.record.case
+    for preset in procedure.presets:
+        values = {**procedure.setup().model_dump(mode="json"), **preset.changes}
+        complete, members = procedure.prepare(case, procedure.setup.model_validate(values), 3)
+        again: Setup = procedure.setup.model_validate_json(complete.model_dump_json())
+        assert procedure.prepare(case, again, 3) == (complete, members)
+        assert members
+
+
+def test_every_view_draws_after_any_event_of_a_run(heard: Heard, procedure: Procedure) -> None:
+    record = heard.record
+    for known in range(len(record.events) + 1):
+        early = replace(record, events=record.events[:known], run=record.run.model_copy(update={"verdict": None}))
+        if known % 7 == 0 or known > len(record.events) - 7:  # each of hundreds of answers looks like its neighbours
+            for view in procedure.views:
+                drawn = view.draw(early)
+                assert drawn, f"{view.title} shows nothing after {known} events"
+    for view in procedure.views:
+        assert any(blocks for blocks in view.draw(record).values()), view.title
+
+
+# --- a run is a pure function -------------------------------------------------------------------------------
+
+
+def test_step_by_step_gives_what_a_run_to_the_end_gives(homes: Homes, heard: Heard, procedure: Procedure) -> None:
+    house, whole = homes.new(), heard.record
+    run = start(house, procedure)
+    for done in range(len(whole.stages)):
+        house.runner.step(run)
+        house.runner.wait(run, 120)
+        record = house.record(run)
+        assert len(record.stages) == done + 1
+    if record.run.status != "done":  # a verdict needs no step of its own where the last stage ends in it
+        record = drive(house, run)
+    assert (by_path(record), outcome(record)) == (by_path(whole), outcome(whole))
+    assert record.stages == whole.stages
+    assert memory(house, run) == memory(heard.house, whole.run.id)
+
+
+def test_paused_and_gone_on_with_after_a_restart_it_gives_the_same(
+    homes: Homes, heard: Heard, procedure: Procedure
+) -> None:
+    whole = heard.record
+    middle = whole.stages[(len(whole.stages) - 1) // 2]
+    house = homes.new()
+    run = start(house, procedure)
+    paused = drive(house, run, Control(stage=middle.path))
+    assert paused.stages == whole.stages[: middle.index + 1]
+    assert (paused.run.status == "done") == (middle.index + 1 == len(whole.stages))
+    house.close()
+    house = homes.open(house.settings.home)
+    record = drive(house, run)
+    assert record.events[: len(paused.events)] == paused.events
+    assert (by_path(record), outcome(record)) == (by_path(whole), outcome(whole))
+    assert memory(house, run) == memory(heard.house, whole.run.id)
+
+
+def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(
+    homes: Homes, heard: Heard, procedure: Procedure
+) -> None:
+    house, whole = homes.new(), heard.record
+    run = start(house, procedure)
+    home = house.settings.home
+    house.close()
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.kills", run],
+        cwd=ROOT,
+        env={**os.environ, "COURTROOM_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    house = homes.open(home)
+    record = house.record(run)
+    assert int(done.stdout) >= 2
+    assert record.run.status == "done"
+    assert record.asked <= whole.asked  # an answer that was on record when the process died is not asked again
+    assert (by_path(record), outcome(record)) == (by_path(whole), outcome(whole))
+    assert memory(house, run) == memory(heard.house, whole.run.id)
+
+
+def test_a_fork_with_nothing_changed_asks_nothing(homes: Homes, procedure: Procedure) -> None:
+    house = homes.new()
+    whole = hear(house, procedure)
+    before = memory(house, whole.run.id)
+    estimate = house.estimate(procedure.name, whole.case, whole.setup, 0, whole.run.id)
+    fork = drive(house, house.fork(whole.run.id, whole.setup))
+    assert estimate.calls == estimate.on_record
+    assert (fork.asked, fork.recorded) == (0, estimate.calls)
+    assert fork.run.status == "done"
+    held_back = {"held_back": True}
+    assert by_path(fork) == {
+        key: event | (held_back if event["kind"] == "learned" else {}) for key, event in by_path(whole).items()
+    }
+    assert outcome(fork) == outcome(whole)
+    assert memory(house, whole.run.id) == before
+
+
+def test_another_seed_is_another_run(homes: Homes, procedure: Procedure) -> None:
+    house = homes.new()
+    whole = hear(house, procedure)
+    other = drive(house, house.fork(whole.run.id, whole.setup, seed=1))
+    assert other.asked == len(other.calls)
+
+
+# --- what can be taken away ---------------------------------------------------------------------------------
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """All texts within an answer."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from leaves(part)
+    elif isinstance(value, str) and value:
+        yield value
+
+
+def test_the_json_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Procedure) -> None:
+    house, record = heard.house, heard.record
+    exported = json.loads(report.as_json(record, house.answers))
+    assert [EVENT.validate_python({k: v for k, v in event.items() if k != "at"}) for event in exported["events"]] == [
+        event for _, event in record.events
+    ]
+    for key in (key for call in record.calls for key in call.keys):
+        sent = [
+            part if isinstance(part, dict) else exported["parts"][part]
+            for _, parts in exported["answers"][key]["request"]["messages"]
+            for part in parts
+        ]
+        assert sent == [
+            part if isinstance(part, str) else part.model_dump(mode="json")
+            for message in house.answers.request(key)
+            for part in message.parts
+        ]
+    for call in record.calls:
+        assert json.loads(exported["answers"][call.keys[-1]]["reply"]["text"]) is not None
+    assert procedure.setup.model_validate(exported["setup"]) == record.setup
+    assert type(record.case).model_validate(exported["case"]) == record.case
+
+
+def test_the_page_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Procedure) -> None:
+    house, record = heard.house, heard.record
+    page = report.as_html(record, procedure, house.answers, house.media)
+    text = unescape(page)
+    messages = (message for call in record.calls for key in call.keys for message in house.answers.request(key))
+    prompts = {part for message in messages for part in message.parts if isinstance(part, str)}
+    replies = {reply.text for call in record.calls for key in call.keys if (reply := house.answers.reply(key))}
+    values = {leaf for call in record.calls for leaf in leaves(call.value)}
+    missing = [wanted for wanted in prompts | replies | values if wanted not in text]
+    assert missing == []
+    assert [call.path for call in record.calls if f"<summary>{call.path} · " not in page] == []
+    for tally in record.tallies:
+        figure = draw_votes(record, procedure.choices, "light")
+        assert figure.data
+        for vote in record.ballots[tally].values():
+            member = record.member(vote.member)
+            assert member is not None
+            assert f"<td>{escape(member.name)}" in page
+    marks = {choice.name: f"{choice.mark} {choice.title}" for choice in procedure.choices}
+    for vote in (vote for ballot in record.ballots.values() for vote in ballot.values()):
+        assert (marks[vote.choice] if vote.choice else "abstained") in page
+
+
+def test_every_export_of_its_own_can_be_written_at_any_time(heard: Heard, procedure: Procedure) -> None:
+    house, record = heard.house, heard.record
+    names = [export.file for export in procedure.exports]
+    assert len(set(names)) == len(names)
+    for export in procedure.exports:
+        assert isinstance(export.write(replace(record, events=()), house.answers), str)
+        assert isinstance(export.write(record, house.answers), str)

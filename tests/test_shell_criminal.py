@@ -1,0 +1,256 @@
+"""The shell around the criminal benches: forks, the knowledge base, training data; what is wrong is told in a sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.__main__ import main
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+
+Shell = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    """Runs a command; its exit code, what is on stdout, and on stderr."""
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+
+    def call(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["courtroom", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        told = capsys.readouterr()
+        return int(ended.value.code or 0), told.out, told.err
+
+    return call
+
+
+def result(told: tuple[int, str, str]) -> Any:
+    code, out, err = told
+    assert code == 0, err
+    return json.loads(out)
+
+
+def heard(shell: Shell, case: str = "criminal-bus-wallet", procedure: str = "verdict") -> dict[str, Any]:
+    done: dict[str, Any] = result(shell("run", case, "--procedure", procedure, "--json"))
+    assert done["status"] == "done"
+    return done
+
+
+def refused(told: tuple[int, str, str]) -> str:
+    """The one plain sentence with which wrong use ends."""
+    code, out, err = told
+    (sentence,) = err.strip().splitlines()
+    assert (code, out) == (2, "")
+    assert sentence[-1] in ".?"
+    return sentence
+
+
+# --- forks --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("procedure", "changes", "ask", "serve"),
+    [
+        ("jurisagents", (), 0, 8),
+        ("jurisagents", ("appeal=false",), 0, 3),
+        ("jurisagents", ("variant=no-agents",), 1, 0),
+        ("jurisagents", ("precedents=1",), 6, 2),  # another first judgment reaches all that comes after it
+        ("verdict", (), 0, 5),
+        ("verdict", ("turns=1",), 0, 5),  # the first draft passed, so that the limit was never met
+        ("verdict", ("statutes=3",), 4, 1),  # the clerk's points alone don't depend on it
+        ("verdict", ("variant=no-agents", "learning.on=false"), 1, 0),
+    ],
+)
+def test_a_fork_asks_what_its_estimate_says_and_no_more(
+    shell: Shell, procedure: str, changes: tuple[str, ...], ask: int, serve: int
+) -> None:
+    run = heard(shell, procedure=procedure)["run"]
+    words = [word for change in changes for word in ("--set", change)]
+    assert result(shell("fork", run, *words, "--estimate", "--json")) == {
+        "calls": ask + serve,
+        "ask": ask,
+        "serve": serve,
+    }
+    assert shell("runs")[1].count("\n") == 1  # an estimate leaves no run behind
+    told = shell("fork", run, *words, "--estimate")[1]
+    assert told == f"{ask} calls would be asked, {serve} are served from the record.\n"
+    fork = result(shell("fork", run, *words, "--json"))
+    assert (fork["status"], fork["asked"], fork["recorded"]) == ("done", ask, serve)
+
+
+def test_another_seed_is_estimated_to_ask_all(shell: Shell) -> None:
+    run = heard(shell)["run"]
+    assert result(shell("fork", run, "--seed", "1", "--estimate", "--json")) == {"calls": 5, "ask": 5, "serve": 0}
+
+
+def test_a_fork_that_can_not_be_made_is_told_in_a_sentence(shell: Shell) -> None:
+    run = heard(shell)["run"]
+    assert "There is no run “nope”" in refused(shell("fork", "nope", "--estimate"))
+    assert "KEY=VALUE" in refused(shell("fork", run, "--set", "turns"))
+    assert "at most 10" in refused(shell("fork", run, "--set", "turns=99", "--estimate", "--json"))
+    assert "not a known field" in refused(shell("fork", run, "--set", "nope=1"))
+    assert "has no parts" in refused(shell("fork", run, "--set", "model.id.x=1"))
+    assert shell("runs")[1].count("\n") == 1
+
+
+# --- runs ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("until", ["Pre-adjudication", "analysis", "pre-adjudication"])
+def test_a_run_pauses_after_a_stage_named_by_kind_or_title(shell: Shell, until: str) -> None:
+    words = ("run", "criminal-bus-wallet", "--procedure", "verdict", "--until", until, "--json")
+    paused = result(shell(*words))
+    assert (paused["status"], paused["stages"]) == ("paused", ["Pre-adjudication"])
+    second = result(shell("resume", paused["run"], "--until", "turn 1", "--json"))
+    assert second["stages"] == ["Pre-adjudication", "Turn 1"]
+    done = result(shell("resume", paused["run"], "--json"))
+    assert (done["status"], done["asked"]) == ("done", 1)
+
+
+def test_a_run_that_can_not_be_is_told_in_a_sentence(shell: Shell, tmp_path: Path) -> None:
+    sentence = refused(shell("run", "criminal-bus-wallet"))
+    assert "of the kind “criminal”" in sentence
+    assert "jurisagents, verdict" in sentence
+    assert "no procedure “nope”" in refused(shell("run", "criminal-bus-wallet", "--procedure", "nope"))
+    words = ("run", "criminal-bus-wallet", "--procedure", "verdict", "--until", "nope")
+    assert "Stages are: Pre-adjudication, Turn" in refused(shell(*words))
+    run = heard(shell)["run"]
+    assert "ends in .json or .html" in refused(shell("export", run, "--to", str(tmp_path / "run.txt")))
+    (tmp_path / "file").write_text("")
+    assert "can't be written" in refused(shell("export", run, "--to", str(tmp_path / "file" / "run.json")))
+
+
+@pytest.mark.parametrize("name", ["run.json", "run.html"])
+def test_a_run_is_exported_into_a_folder_that_is_new(shell: Shell, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "new" / name
+    assert shell("export", heard(shell)["run"], "--to", str(path))[:2] == (0, f"{path}\n")
+    assert "criminal-bus-wallet" in path.read_text() or "盗窃" in path.read_text()
+
+
+# --- the knowledge base -------------------------------------------------------------------------------------
+
+
+def precedent(number: int) -> str:
+    judgment = {"relevant_articles": [264], "accusation": ["theft"], "term_of_imprisonment": {"imprisonment": number}}
+    return json.dumps({"fact": f"The defendant took zither{number} out of the museum at night.", "meta": judgment})
+
+
+def test_precedents_are_imported_and_found(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "cail.jsonl"
+    file.write_text("\n".join(map(precedent, range(1, 4))))
+    code, out, err = shell("knowledge", "import", str(file))
+    assert (code, out) == (0, "3 records of cail.jsonl are in “cases”.\n")
+    assert "Taking in 3 of 3" in err
+    assert shell("knowledge", "import", str(file))[1] == out
+    rows = result(shell("knowledge", "search", "zither2 museum", "--in", "cases", "--k", "3", "--json"))
+    assert [row["id"].startswith("case-") for row in rows] == [True] * 3
+    assert set(rows[0]) == {"id", "similarity", "dense_rank", "bm25", "bm25_rank", "fused"}
+    assert (rows[0]["bm25_rank"], rows[0]["fused"] >= rows[1]["fused"]) == (1, True)
+    (line,) = shell("knowledge", "search", "zither2 museum", "--in", "cases", "--k", "1")[1].splitlines()
+    assert line.split("\t")[0] == rows[0]["id"]
+
+
+def test_statutes_are_imported_and_found(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "law.jsonl"
+    file.write_text(json.dumps({"number": 400, "text": "Whoever lets a zither out of custody ..."}))
+    assert shell("knowledge", "import", str(file), "--into", "statutes")[1] == "1 records of law.jsonl are in “statutes”.\n"  # fmt: skip
+    (row,) = result(shell("knowledge", "search", "zither", "--mode", "bm25", "--k", "1", "--json"))
+    assert (row["id"], row["bm25_rank"]) == ("400", 1)
+
+
+def test_a_collection_is_indexed_anew(shell: Shell) -> None:
+    code, out, _ = shell("knowledge", "reindex", "charges")
+    assert code == 0
+    assert "records of “charges” are indexed with" in out
+
+
+def test_an_import_or_search_that_can_not_be_is_told_in_a_sentence(shell: Shell, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(precedent(1) + "\nnot json\n")
+    assert "line 2" in refused(shell("knowledge", "import", str(bad)))
+    assert "`number` and `text`" in refused(shell("knowledge", "import", str(bad), "--into", "statutes"))
+    assert "is not there" in refused(shell("knowledge", "import", str(tmp_path / "none.jsonl")))
+    assert "is not there" in refused(shell("knowledge", "import", str(tmp_path)))
+    assert "`statutes` or `cases`" in refused(shell("knowledge", "import", str(bad), "--into", "nope"))
+    assert "no collection “nope”. Known: precedents, statutes" in refused(
+        shell("knowledge", "search", "a wallet", "--in", "nope")
+    )
+    assert "no collection “nope”" in refused(shell("knowledge", "reindex", "nope"))
+    assert "some words" in refused(shell("knowledge", "search", " "))
+    code, out, err = shell("knowledge", "search", "a wallet", "--k", "0")
+    assert (code, out) == (2, "")
+    assert "'--k'" in err.splitlines()[-1]
+
+
+def test_a_lesson_is_listed_and_undone_once(shell: Shell) -> None:
+    assert shell("knowledge", "lessons") == (0, "", "")
+    run = heard(shell)["run"]
+    (line,) = shell("knowledge", "lessons")[1].splitlines()
+    number, phase, by, why = line.split("\t")
+    assert (phase, by, why) == ("archive", run, "Verified and right: a standard.")
+    assert result(shell("knowledge", "search", "扒窃", "--in", "standards", "--json"))
+    assert shell("knowledge", "undo", number) == (0, f"Step {number} is undone.\n", "")
+    assert "archive (undone)" in shell("knowledge", "lessons")[1]
+    assert result(shell("knowledge", "search", "扒窃", "--in", "standards", "--json")) == []
+    assert "undone already" in refused(shell("knowledge", "undo", number))
+    assert "no learning step 99" in refused(shell("knowledge", "undo", "99"))
+
+
+def test_a_step_on_which_a_later_one_builds_is_not_undone(shell: Shell) -> None:
+    first, second = heard(shell), result(shell("run", "criminal-bus-wallet", "--procedure", "verdict", "--seed", "1", "--json"))  # fmt: skip
+    assert first["run"] != second["run"]
+    assert len(shell("knowledge", "lessons")[1].splitlines()) == 2
+    assert "Undo those first" in refused(shell("knowledge", "undo", "1"))
+    assert shell("knowledge", "undo", "2")[0] == shell("knowledge", "undo", "1")[0] == 0
+
+
+# --- training data ------------------------------------------------------------------------------------------
+
+
+def messages(row: dict[str, Any], field: str) -> list[str]:
+    """Roles of the messages in one of a row's fields; each has its text."""
+    assert all(set(message) == {"role", "content"} and message["content"] for message in row[field])
+    return [message["role"] for message in row[field]]
+
+
+def test_training_data_is_written_in_the_two_forms_that_trl_reads(shell: Shell, tmp_path: Path) -> None:
+    right, wrong = heard(shell), heard(shell, "criminal-two-brothers")
+    done = result(shell("align", "--to", str(tmp_path / "data"), "--json"))
+    assert (done["status"], done["procedure"], done["stages"]) == ("done", "alignment", ["Draft 2"])
+    supervised = [json.loads(line) for line in (tmp_path / "data" / "sft.jsonl").read_text().splitlines()]
+    (row,) = supervised
+    assert set(row) == {"messages"}
+    assert messages(row, "messages") == ["system", "user", "assistant"]
+    assert json.loads(row["messages"][-1]["content"])["predicted_article"] == 264
+    (pair,) = [json.loads(line) for line in (tmp_path / "data" / "dpo.jsonl").read_text().splitlines()]
+    assert done["verdict"] == "1 demonstrations, 1 preference pairs"
+    assert set(pair) == {"prompt", "chosen", "rejected"}
+    assert messages(pair, "prompt") == ["system", "user"]
+    assert messages(pair, "chosen") == messages(pair, "rejected") == ["assistant"]
+    assert pair["chosen"] != pair["rejected"]
+    one = result(shell("align", right["run"], "--to", str(tmp_path / "one"), "--json"))
+    assert one["verdict"] == "1 demonstrations, 0 preference pairs"
+    assert (tmp_path / "one" / "dpo.jsonl").read_text() == ""
+    other = result(shell("align", wrong["run"], "--to", str(tmp_path / "other"), "--json"))
+    assert other["verdict"] == "0 demonstrations, 1 preference pairs"
+
+
+def test_training_data_that_can_not_be_is_told_in_a_sentence(shell: Shell, tmp_path: Path) -> None:
+    folder = str(tmp_path / "data")
+    assert "Hear some cases first" in refused(shell("align", "--to", folder))
+    run = heard(shell, procedure="jurisagents")["run"]
+    assert "no VERDICT run with a first draft" in refused(shell("align", run, "--to", folder))
+    assert "There is no run “nope”" in refused(shell("align", "nope", "--to", folder))
+    heard(shell)
+    (tmp_path / "file").write_text("")
+    assert "can't be written" in refused(shell("align", "--to", str(tmp_path / "file")))
+    assert not (tmp_path / "data").exists()
+    code, _, err = shell("align")
+    assert (code, err.splitlines()[-1]) == (2, "Error: Missing option '--to'.")

@@ -1,0 +1,79 @@
+"""Files with many records: each is taken in or refused by itself, and all are told together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from courtroom.case_files import Package, read_each, read_upload
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CaseError
+from tests.test_pages import house, page
+
+__all__ = ["house"]  # a fixture
+
+
+def record(number: int) -> str:
+    judgment = {"relevant_articles": [264], "accusation": ["theft"], "term_of_imprisonment": {"imprisonment": number}}
+    return json.dumps({"fact": f"The defendant took bicycle {number} from the yard.", "meta": judgment})
+
+
+def lines(count: int, *bad: str) -> bytes:
+    good = [record(number) for number in range(1, count + 1)]
+    return "\n".join((*good[:1], *bad, *good[1:])).encode()
+
+
+def test_each_record_is_read_by_itself() -> None:
+    found = list(read_each("cail.jsonl", lines(2, "not json", '{"kind": "nothing"}', '{"fact": "x"}')))
+    assert [type(one) for one in found] == [Package, CaseError, CaseError, CaseError, Package]
+    assert [str(one).split(":")[0].split(" is ")[0] for one in found[1:4]] == [
+        f"cail.jsonl, line {number}" for number in (2, 3, 4)
+    ]
+
+
+def test_a_file_that_is_wanted_whole_is_refused_for_one_record() -> None:
+    with pytest.raises(CaseError, match="line 2"):
+        read_upload("cail.jsonl", lines(2, "not json"))
+
+
+@pytest.mark.parametrize("name", ["cases.txt", "cases.json", "cases.jsonl", "cases.zip"])
+def test_a_file_of_which_nothing_can_be_read_is_refused_as_a_whole(name: str) -> None:
+    with pytest.raises(CaseError):
+        list(read_each(name, b"\xff\xfe"))
+
+
+def uploaded(name: str, data: bytes) -> AppTest:
+    app = page()
+    app.button_group(key="adding").set_value("Upload").run()
+    app.file_uploader[0].upload(name, data).run()
+    next(button for button in app.button if button.label == "Take in").click().run()
+    assert not app.exception, app.exception
+    return app
+
+
+def test_many_cases_are_told_in_one_sentence_with_details_below(house: Courthouse) -> None:
+    app = uploaded("cail.jsonl", lines(137, "not json", '{"kind": "nothing"}'))
+    (told,) = app.warning
+    assert told.value.startswith("137 cases taken in, 2 refused: cail\\.jsonl, line 2")
+    assert len(app.success) == len(app.error) == 0
+    (details,) = app.expander
+    assert [caption.value for caption in details.caption][0] == "Refused: 2"
+    assert [caption.value for caption in details.caption][-1] == "Taken in: 137"
+    assert sum(not case.bundled for case in house.library.cases()) == 137
+
+
+def test_one_case_is_told_by_its_title(house: Courthouse, tmp_path: Path) -> None:
+    app = uploaded("cail.jsonl", record(1).encode())
+    (told,) = app.success
+    assert told.value.startswith("Taken in: ")
+    assert len(app.warning) == len(app.error) == 0
+
+
+def test_a_file_of_which_nothing_is_taken_in_is_an_error(house: Courthouse) -> None:
+    app = uploaded("cail.jsonl", b"not json\nnor this")
+    (told,) = app.error
+    assert len(app.expander) == 1
+    assert told.value.startswith("0 cases taken in, 2 refused: ")
