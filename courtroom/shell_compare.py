@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from courtroom.evaluation.comparison import Ballot, Comparison, RunFacts
+from courtroom.evaluation.comparison import APART, Ballot, Comparison, RunFacts
 
 LETTERS = "ABCD"
 WIDTH = 80
@@ -25,9 +25,9 @@ def lines(comparison: Comparison) -> Iterator[str]:
         yield "All runs were given the same."
     for ballot in comparison.ballots:
         yield _ballot(letters, ballot)
-    states = Counter(answer.state for answer in comparison.answers)
-    told = ", ".join(f"{states[state]} {state}" for state in ("same", "differs", "only in some"))
-    yield f"answers: {told}" + (f"; from {comparison.parts_at} on" if comparison.parts_at else "")
+    states = Counter[str](answer.state for answer in comparison.answers)
+    told = ", ".join(f"{states[state]} {state}" for state in ("same", *APART, "not yet") if states[state])
+    yield f"answers: {told or 'none'}" + (f"; from {comparison.parts_at} on" if comparison.parts_at else "")
     found = [all(one.runs) for look_up in comparison.look_ups for one in look_up.found]
     yield f"looked up: {sum(found)} in common, {len(found) - sum(found)} not"
 

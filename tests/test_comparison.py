@@ -11,11 +11,15 @@ import pytest
 from courtroom.__main__ import main
 from courtroom.courthouse import Courthouse
 from courtroom.dispute import Dispute
+from courtroom.engine.blocks import Graph, Node
 from courtroom.engine.changes import leaves
 from courtroom.engine.control import Control
+from courtroom.engine.procedure import Choice
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Comparison, checked, compare, put_in
+from courtroom.figures.graph import differing, draw_graph
+from courtroom.figures.votes_beside import draw_votes_beside
 from courtroom.models.errors import ModelError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
@@ -109,7 +113,11 @@ def test_a_run_that_is_still_going_on_is_compared_as_far_as_it_is(house: Courtho
     assert [ballot.path for ballot in found.ballots] == ["round-1", "round-2", "round-3"]
     assert [tally is not None for tally in found.ballots[1].tallies] == [True, False, False]
     assert not any(row.differs for row in found.ballots[1].members)
-    assert {answer.state for answer in found.answers} == {"only in some"}
+    states = {answer.path: answer.state for answer in found.answers}
+    assert {state for path, state in states.items() if path.startswith("evidence/")} == {"same"}
+    assert {state for path, state in states.items() if path.startswith("round-2/")} == {"not yet"}
+    assert found.parts_at.startswith("round-1/")
+    assert compare([jury, new]).parts_at == ""
     assert not any(member.seat for member in found.members)
     assert found.verdict == ()
 
@@ -120,7 +128,7 @@ def test_an_answer_that_only_some_have_shows_where_those_differ(house: Courthous
     (field, *_) = found["round-1/juror-03/judge"].fields
     assert field.values[0] != field.values[1]
     assert field.values[2] is None
-    assert found["round-1/juror-03/judge"].state == "only in some"
+    assert found["round-1/juror-03/judge"].state == "differs"
     assert found["round-1/juror-03/judge"].sources[2] is None
 
 
@@ -141,6 +149,7 @@ def test_votes_are_found_by_ballot_and_member(tmp_path: Path) -> None:
     assert [tally and round(tally.share, 2) for tally in first.tallies] == [0.67, 1.0]
     assert (second.tallies[1], second.members[0].votes[1], second.members[0].differs) == (None, None, False)
     assert [answer.path for answer in found.answers][-1] == "round-2/juror-03/vote"
+    assert {answer.state for answer in found.answers if answer.stage == "round-2"} == {"only in some"}
     assert found.differences.seed[0].values == (0, 1)
     assert found.members[0].ballots == ("round-1",)
     bench.close()
@@ -200,6 +209,43 @@ def test_leaves_are_found_in_any_depth_and_number() -> None:
         ("1.x", (1, 3, 3)),
         ("2.x", (2, None, 4)),
     ]
+
+
+def graph(**choices: str | None) -> Graph:
+    return Graph(nodes=tuple(Node(name, name, choice, 0.5) for name, choice in choices.items()), edges=())
+
+
+def test_nodes_with_another_choice_have_a_halo_and_all_the_same_place() -> None:
+    one, other, empty = graph(a="buyer", b="seller"), graph(b="buyer", a="buyer", c=None), graph()
+    assert differing([one, other, empty]) == {"b", "c"}
+    choices = (Choice("buyer", "Buyer", 0, "circle", "●"), Choice("seller", "Seller", 1, "square", "■"))
+    figures = [draw_graph(each, choices, together=(one, other, empty)) for each in (one, other, empty)]
+    places = [
+        {
+            node: (x, y)
+            for trace in figure.data
+            for node, x, y in zip(trace.customdata or (), trace.x, trace.y, strict=False)
+        }
+        for figure in figures
+    ]
+    assert (set(places[0]), set(places[1]), set(places[2])) == ({"a", "b"}, {"a", "b", "c"}, set())
+    assert all(places[0][node] == places[1][node] for node in ("a", "b"))
+    (halo,) = [trace for trace in figures[0].data if trace.name == "Not the same in all"]
+    assert (halo.x[0], halo.y[0]) == places[0]["b"]
+    assert all(trace.name != "Not the same in all" for trace in draw_graph(one, choices).data)
+
+
+def test_bars_beside_each_other_are_shares_of_those_who_had_a_vote(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, Scripted(side_by_member))
+    alone = bench.hear(ToySetup(consensus=0.9))
+    bench.model.reply = lambda request: '{"side": "buyer", "reason": "It is cold."}'
+    found = compare([alone, bench.hear(ToySetup(consensus=0.9, size=4), seed=1)])
+    assert bench.procedures is not None
+    buyer, seller = draw_votes_beside(found.ballots, "AB", bench.procedures["toy"].choices).data
+    assert [list(map(str, names)) for names in buyer.y] == [["Round 1", "Round 1", "Round 2"], ["A", "B", "A"]]
+    assert [round(share, 2) for share in buyer.x] == [0.67, 1.0, 1.0]
+    assert [round(share, 2) for share in seller.x] == [0.33, 0.0, 0.0]
+    bench.close()
 
 
 @pytest.mark.parametrize("runs", [["a"], ["a", "a"], ["a", "b", "c", "d", "e"]])

@@ -22,7 +22,10 @@ from courtroom.statute import Both
 MOST = 4
 """How many runs can be read beside each other."""
 
-State = Literal["same", "differs", "only in some"]
+State = Literal["same", "differs", "only in some", "not yet"]
+"""An answer is only in some runs where another is past its stage without it; where all others may still come to it, it
+can't be compared yet."""
+APART = ("differs", "only in some")
 
 
 class Difference(Strict):
@@ -186,7 +189,7 @@ def compare(records: Sequence[Record]) -> Comparison:
         ballots=ballots,
         members=tuple(_members(records, ballots, answers)),
         answers=answers,
-        parts_at=next((answer.path for answer in answers if answer.state != "same"), ""),
+        parts_at=next((answer.path for answer in answers if answer.state in APART), ""),
         look_ups=tuple(_look_ups(records)),
     )
 
@@ -291,7 +294,10 @@ def _answers(records: Sequence[Record]) -> Iterator[AnswerComparison]:
         made = [by_path.get(path) for by_path in calls]
         there = [call for call in made if call is not None]
         fields = tuple(_fields(made))
-        state: State = "only in some" if len(there) < len(made) else "differs" if fields else "same"
+        past = [record.run.status == "done" or first[path].stage in record.ended for record in records]
+        state: State = "differs" if fields else "same" if len(there) > 1 else "not yet"
+        if any(gone and call is None for gone, call in zip(past, made, strict=True)):
+            state = "only in some"
         yield AnswerComparison(
             path=path,
             stage=first[path].stage,
@@ -319,7 +325,7 @@ def _members(
         sitting = [record.member(member) for record in records] if begun else []
         seat = _differences([one and one.model_dump(mode="json") for one in sitting])
         apart = tuple(b.path for b in ballots for row in b.members if row.member == member and row.differs)
-        other = sum(answer.member == member and answer.state != "same" for answer in answers)
+        other = sum(answer.member == member and answer.state in APART for answer in answers)
         if seat or apart or other:
             yield MemberDifferences(member=member, name=name, seat=seat, ballots=apart, answers=other)
 
