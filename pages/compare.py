@@ -40,10 +40,11 @@ def live() -> None:
 
 live()
 run_cards(house, comparison)
-st.markdown(in_a_sentence(comparison))
-with st.popover("Share"):
-    st.caption("This address opens the same comparison, also in another browser:")
-    st.code(f"{st.context.url}?runs={','.join(record.run.id for record in records)}", language=None, wrap_lines=True)
+with st.container(horizontal=True, vertical_alignment="center"):
+    st.markdown(in_a_sentence(comparison))
+    with st.popover("Share"):
+        st.caption("This address opens the same comparison, also in another browser:")
+        st.code(f"{st.context.url}?runs={','.join(one.run.id for one in records)}", language=None, wrap_lines=True)
 
 
 def inputs() -> None:

@@ -45,10 +45,11 @@ procedure = house.procedures[record.run.procedure].about(record.case)
 votes = any(role.votes for role in procedure.roles)
 st.title(literal(record.run.title))
 origin = f" · a fork of [{literal(record.run.parent)}](?run={record.run.parent})" if record.run.parent else ""
-st.caption(f"{procedure.title} · run {literal(run)} · seed {record.run.seed}{origin}")
 kin = {row.id for row in house.store.kin(run)}
-if record.run.parent in kin and st.button("Compare with its parent", icon=":material/compare:", type="tertiary"):
-    st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.parent},{run}"})
+with st.container(horizontal=True, vertical_alignment="center"):
+    st.caption(f"{procedure.title} · run {literal(run)} · seed {record.run.seed}{origin}", width="content")
+    if record.run.parent in kin and st.button("Compare with its parent", icon=":material/compare:", type="tertiary"):
+        st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.parent},{run}"})
 if any(member.spec.id == OFFLINE for member in record.members):
     st.caption(f":material/info: {NOTICE}")
 for note in record.notes:

@@ -55,4 +55,5 @@ def draw_votes_beside(
     figure.update_layout(barmode="stack", bargap=0.25, legend_traceorder="normal")
     figure.update_yaxes(autorange="reversed", tickfont={"color": INK[theme]}, dividercolor="rgba(0,0,0,0)")
     figure.update_xaxes(tickformat=".0%", range=[0, 1])
-    return framed(figure, theme, 110 + 34 * len(bars))
+    framed(figure, theme, 110 + 34 * len(bars))
+    return figure.update_layout(margin={"t": 48}, legend={"yanchor": "bottom", "y": 1})

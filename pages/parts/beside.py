@@ -3,34 +3,61 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import escape
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.evaluation.comparison import Difference
 from pages.parts.blocks_view import diff_html
-from pages.parts.inert import inert, literal
+from pages.parts.inert import inert
 
 LETTERS = "ABCD"
 """What runs are called where they stand beside each other."""
-SHORT = 90
-"""Characters up to which a value fits a cell of a table."""
+SHORT = 60
+"""Characters up to which a value is read at a glance, and needs no marks where it differs."""
 
 
-def differences_view(differences: Iterable[Difference]) -> None:
-    """Short values in one table, long ones each with what has changed in it."""
+def differences_view(differences: Iterable[Difference], name: Callable[[str], str] = str) -> None:
+    """A row each, a column a run: the first value that is there, and what the others change in it.
+
+    Args:
+        name: what a path is called.
+    """
     differences = list(differences)
-    short = [one for one in differences if all(_is_short(value) for value in one.values)]
-    if short:
-        rows = [[one.path, *(told(value) for value in one.values)] for one in short]
-        columns = ["What", *LETTERS[: len(short[0].values)]]
-        st.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True, width="stretch")
-    for one in differences:
-        if one not in short:
-            st.markdown(f"**{literal(one.path)}**")
-            texts_beside([None if value is None else told(value) for value in one.values])
+    if not differences:
+        return
+    letters = LETTERS[: len(differences[0].values)]
+    head = "".join(f"<th>{letter}</th>" for letter in letters)
+    rows = (
+        f"<tr><th>{escape(name(one.path))}</th>{''.join(f'<td>{cell}</td>' for cell in _cells(one.values))}</tr>"
+        for one in differences
+    )
+    st.html(f"{STYLE}<table class=beside><tr><th></th>{head}</tr>{''.join(rows)}</table>")
+
+
+STYLE = (
+    "<style>.beside{width:100%;border-collapse:collapse;table-layout:fixed;font-size:.9rem}"
+    ".beside th,.beside td{border-bottom:1px solid rgba(128,128,128,.35);padding:.35rem .6rem;text-align:left;"
+    "vertical-align:top;white-space:pre-wrap;overflow-wrap:anywhere;font-weight:400}"
+    ".beside th{opacity:.75}.beside .as{opacity:.6}</style>"
+)
+
+
+def _cells(values: Sequence[Any]) -> Iterator[str]:
+    first = next(place for place, value in enumerate(values) if value is not None)
+    for place, value in enumerate(values):
+        if value is None:
+            yield '<span class="as">–</span>'
+        elif place == first:
+            yield escape(told(value))
+        elif value == values[first]:
+            yield f'<span class="as">{escape(told(value)) if _is_short(value) else f"as in {LETTERS[first]}"}</span>'
+        elif _is_short(value) and _is_short(values[first]):
+            yield escape(told(value))
+        else:
+            yield diff_html(told(values[first]), told(value))
 
 
 def texts_beside(texts: Sequence[str | None], heads: Sequence[str] = ()) -> None:
@@ -67,8 +94,28 @@ def told(value: Any) -> str:
     return str(value)
 
 
+def in_line(value: Any, most: int = SHORT) -> str:
+    """A value in one line, cut off where it is too long."""
+    text = ", ".join(line for line in told(value).splitlines() if line)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def change_in_line(before: Any, after: Any, most: int = 60) -> str:
+    """What became of a value, in one line; of long lists, what is gone and what is new."""
+    if isinstance(before, list) and isinstance(after, list) and max(len(told(before)), len(told(after))) > most:
+        gone = [part for part in before if part not in after]
+        new = [part for part in after if part not in before]
+        parts = [
+            f"{word} {in_line(parts[0], most)}" if len(parts) == 1 else f"{word} {len(parts)} of {size}"
+            for word, parts, size in (("without", gone, len(before)), ("with new", new, len(after)))
+            if parts
+        ]
+        return "; ".join(parts) or "in another order"
+    return f"{in_line(before, most)} → {in_line(after, most)}"
+
+
 def _is_short(value: Any) -> bool:
-    return not isinstance(value, dict) and len(told(value)) <= SHORT and told(value).count("\n") < 4
+    return len(told(value)) <= SHORT
 
 
 def _flat(value: Any) -> str:

@@ -89,8 +89,9 @@ def diff_html(before: str, after: str) -> str:
     """Both texts in one: what is gone struck through, what is new underlined."""
     tags = {"same": "{}", "gone": "<del>{}</del>", "new": "<ins>{}</ins>"}
     told = "".join(tags[kind].format(escape(text)) for kind, text in changes(before, after))
+    gone, new = ("#F49A86", "#63D6A4") if st.context.theme.type == "dark" else ("#B3372A", "#1F7A50")
     style = (
-        "<style>.diff del{color:#c8452f;opacity:.85}.diff ins{color:#2f8f63;text-decoration-thickness:2px}"
+        f"<style>.diff del{{color:{gone}}}.diff ins{{color:{new};text-decoration-thickness:2px}}"
         ".diff{white-space:pre-wrap;overflow-wrap:anywhere}</style>"
     )
     return f'{style}<div class="diff">{told}</div>'

@@ -11,7 +11,7 @@ from courtroom.engine.record import Record
 from courtroom.evaluation.comparison import APART, AnswerComparison, Comparison
 from courtroom.report.page import label
 from pages.parts.answer_view import answer_view
-from pages.parts.beside import LETTERS, texts_beside, told
+from pages.parts.beside import LETTERS, differences_view
 from pages.parts.inert import literal
 
 STATES = {
@@ -71,9 +71,7 @@ def answers_beside(comparison: Comparison, records: Sequence[Record]) -> None:
 
 def answer_beside(answer: AnswerComparison) -> None:
     """The fields that differ, a column a run."""
-    for field in answer.fields:
-        st.markdown(f"**{literal(label(field.path))}**")
-        texts_beside([None if value is None else told(value) for value in field.values])
+    differences_view(answer.fields, label)
 
 
 def _whole(answer: AnswerComparison, records: Sequence[Record]) -> None:

@@ -56,17 +56,18 @@ def look_at_runs(runs: list[str]) -> None:
 
 def run_cards(house: Courthouse, comparison: Comparison) -> None:
     """A column a run: what it is, how it stands or ended, what it took."""
+    letters = {run.run: letter for letter, run in zip(LETTERS, comparison.runs, strict=False)}
     for letter, column, run in zip(
         LETTERS, st.columns(len(comparison.runs), border=True), comparison.runs, strict=False
     ):
         with column:
-            _card(house, letter, run)
+            _card(house, letter, run, letters.get(run.parent or "", run.parent))
 
 
-def _card(house: Courthouse, letter: str, run: RunFacts) -> None:
+def _card(house: Courthouse, letter: str, run: RunFacts, parent: str | None) -> None:
     procedure = house.procedures[run.procedure]
     st.markdown(f"**{letter} · {literal(run.title)}**")
-    origin = f" · a fork of {literal(run.parent)}" if run.parent else ""
+    origin = f" · a fork of {literal(parent)}" if parent else ""
     st.caption(f"{procedure.title} · run {literal(run.run)} · seed {run.seed}{origin}")
     with st.container(horizontal=True, vertical_alignment="center"):
         interrupted = house.runner.interrupted(run.run)
@@ -90,11 +91,13 @@ def _card(house: Courthouse, letter: str, run: RunFacts) -> None:
 
 def in_a_sentence(comparison: Comparison) -> str:
     """How far apart the runs are."""
-    outcomes = [run.verdict.outcome for run in comparison.runs if run.verdict]
-    if len(outcomes) < len(comparison.runs):
+    outcomes = {run.verdict.outcome if run.verdict else None for run in comparison.runs}
+    if None in outcomes:
         told = "Not all have a verdict yet."
+    elif len(outcomes) > 1:
+        told = "**The outcomes differ.**"
     else:
-        told = "The same verdict." if len(set(outcomes)) == 1 else "**The verdicts differ.**"
+        told = "The same outcome, though not the same verdict." if comparison.verdict else "The same verdict."
     states = Counter(answer.state for answer in comparison.answers)
     told += f" Of {len(comparison.answers)} answers {states['same']} are the same, {states['differs']} differ"
     told += f", {states['only in some']} are only in some of the runs" if states["only in some"] else ""

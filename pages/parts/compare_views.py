@@ -23,19 +23,21 @@ def views_beside(records: Sequence[Record], procedures: Sequence[Procedure]) -> 
         return
     title = st.segmented_control("View", titles, default=titles[0], key="view-beside") or titles[0]
     drawn = [_drawn(record, procedure, title) for record, procedure in zip(records, procedures, strict=True)]
-    labels = list(dict.fromkeys(label for blocks in drawn for label in blocks))
-    shown = labels[-1]
+    labels = [label for label in dict.fromkeys(label for blocks in drawn for label in blocks) if label] or [""]
+    shown = next((label for label in reversed(labels) if all(label in blocks for blocks in drawn)), labels[-1])
     if len(labels) > 1:
         shown = st.segmented_control("Show", labels, default=shown, key=f"label-{title}-{'|'.join(labels)}") or shown
-    together = [block for blocks in drawn for block in blocks.get(shown, ()) if isinstance(block, Graph)]
-    for place, column in enumerate(st.columns(len(records), border=True)):
-        with column:
-            st.caption(LETTERS[place])
-            blocks = drawn[place].get(shown)
-            if not blocks:
-                st.caption("Nothing here.")
-            for number, block in enumerate(blocks or ()):
-                block_view(block, procedures[place], f"{title}-{place}-{number}", per_row=1, together=together)
+    found = [blocks.get(shown, blocks.get("", ())) for blocks in drawn]  # what has no label goes with any
+    together = [block for blocks in found for block in blocks if isinstance(block, Graph)]
+    per_row = 2 if together else len(records)
+    for start in range(0, len(records), per_row):
+        for place, column in enumerate(st.columns(per_row)[: len(records) - start], start=start):
+            with column.container(border=True):
+                st.caption(LETTERS[place])
+                if not found[place]:
+                    st.caption("Nothing here.")
+                for number, block in enumerate(found[place]):
+                    block_view(block, procedures[place], f"{title}-{place}-{number}", per_row=1, together=together)
 
 
 def _drawn(record: Record, procedure: Procedure, title: str) -> Mapping[str, Sequence[Block]]:

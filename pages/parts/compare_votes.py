@@ -26,7 +26,10 @@ def votes_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> Non
     choices: dict[str, Choice] = {choice.name: choice for procedure in procedures for choice in procedure.choices}
     theme = st.context.theme.type or "light"
     st.plotly_chart(draw_votes_beside(comparison.ballots, letters, list(choices.values()), theme), key="votes-beside")
-    shown = st.selectbox("Ballot", list(ballots), len(ballots) - 1, format_func=lambda path: ballots[path].name)
+    common = [place for place, ballot in enumerate(comparison.ballots) if all(ballot.tallies)]
+    shown = st.selectbox(
+        "Ballot", list(ballots), common[-1] if common else len(ballots) - 1, format_func=lambda path: ballots[path].name
+    )
     ballot = ballots[shown]
     st.caption(" · ".join(_shares(letter, ballot, place, choices) for place, letter in enumerate(letters)))
     rows = [
@@ -38,7 +41,11 @@ def votes_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> Non
 def _shares(letter: str, ballot: Ballot, place: int, choices: dict[str, Choice]) -> str:
     tally = ballot.tallies[place]
     if tally is None:
-        return f"{letter}: not counted"
+        return (
+            f"{letter}: no such ballot"
+            if not any(row.votes[place] for row in ballot.members)
+            else f"{letter}: not counted"
+        )
     seats = sum(tally.counts.values()) + tally.abstained
     told = [
         f"{choices[name].mark} {literal(choices[name].title)} {number / seats:.0%}"

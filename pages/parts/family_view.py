@@ -8,11 +8,13 @@ import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.evaluation.family import Kin
-from pages.parts.beside import told
+from pages.parts.beside import change_in_line
 from pages.parts.inert import literal
 from pages.parts.units import moment
 
 CHANGES = 4
+DEEPEST = 8
+"""Forks of forks from here on are not indented further."""
 SHOWN = 60
 """Runs of a family that are shown; the rest are counted."""
 
@@ -21,24 +23,25 @@ def family_view(house: Courthouse, run: str, marks: Sequence[str] = ()) -> None:
     """All runs of the family; those in `marks` stand out."""
     kin = house.family(run)
     for one in kin[:SHOWN]:
-        _line(house, one, one.run.id in (marks or (run,)))
+        _line(one, one.run.id in (marks or (run,)))
     if len(kin) > SHOWN:
         st.caption(f"and {len(kin) - SHOWN} more")
 
 
-def _line(house: Courthouse, kin: Kin, marked: bool) -> None:
+def _line(kin: Kin, marked: bool) -> None:
     row = kin.run
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    indent, line = st.columns([0.2 + 0.5 * min(kin.depth, DEEPEST), 12])
+    with indent:
         if kin.depth:
-            st.html(f'<span style="padding-left:{1.6 * (kin.depth - 1):.1f}rem;opacity:.6">└─</span>', width="content")
-        st.page_link(
-            "pages/deliberation.py",
-            label=f"**{literal(row.id)}**" if marked else literal(row.id),
-            icon=":material/radio_button_checked:" if marked else ":material/radio_button_unchecked:",
-            query_params={"run": row.id},
-        )
+            st.html('<div style="text-align:right;opacity:.6">└─</div>')
+    with line:
+        icon = ":material/radio_button_checked:" if marked else ":material/radio_button_unchecked:"
+        name = f"**{literal(row.id)}**" if marked else literal(row.id)
+        if st.button(name, key=f"kin-{row.id}", icon=icon, type="tertiary"):
+            st.session_state["run"] = row.id
+            st.switch_page("pages/deliberation.py", query_params={"run": row.id})
         outcome = literal(row.verdict.outcome) if row.verdict else row.status
-        st.caption(f"{outcome} · {moment(row.created)} · {_changed(kin)}", width="stretch")
+        st.caption(f"{outcome} · {moment(row.created)} · {_changed(kin)}")
 
 
 def _changed(kin: Kin) -> str:
@@ -47,13 +50,5 @@ def _changed(kin: Kin) -> str:
     changes = list(kin.changes.all())
     if not changes:
         return "nothing changed"
-    told_ = [
-        f"{literal(one.path)}: {literal(_short(one.values[0]))} → {literal(_short(one.values[1]))}"
-        for _, one in changes[:CHANGES]
-    ]
-    return "; ".join(told_) + (f"; and {len(changes) - CHANGES} more" if len(changes) > CHANGES else "")
-
-
-def _short(value: object) -> str:
-    text = told(value).replace("\n", ", ")
-    return text if len(text) <= 50 else f"{text[:49]}…"
+    told = [f"{literal(one.path)}: {literal(change_in_line(*one.values))}" for _, one in changes[:CHANGES]]
+    return "; ".join(told) + (f"; and {len(changes) - CHANGES} more" if len(changes) > CHANGES else "")
