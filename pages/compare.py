@@ -31,9 +31,9 @@ procedures: list[Procedure] = [house.procedures[record.run.procedure] for record
 drawn = standing(records)
 
 
-@st.fragment(run_every=LIVE_S if any(record.run.status == "running" for record in records) else None)
+@st.fragment(run_every=LIVE_S if any(record.run.status != "done" for record in records) else None)
 def live() -> None:
-    """Draws the page anew once a run that goes on has come a step further."""
+    """Draws the page anew once a run that is not done has come a step further, also by somebody else's doing."""
     if standing(read(house, record.run.id) for record in records) != drawn:
         st.rerun()
 

@@ -9,12 +9,15 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom.diffs import changes
 from courtroom.evaluation.comparison import Difference
 from pages.parts.blocks_view import diff_html
 from pages.parts.inert import inert
 
 LETTERS = "ABCD"
 """What runs are called where they stand beside each other."""
+ALIKE = 0.2
+"""Share of two texts that must be the same for marks of what has changed to be read more easily than the text."""
 SHORT = 60
 """Characters up to which a value is read at a glance, and needs no marks where it differs."""
 
@@ -41,7 +44,7 @@ STYLE = (
     "<style>.beside{width:100%;border-collapse:collapse;table-layout:fixed;font-size:.9rem}"
     ".beside th,.beside td{border-bottom:1px solid rgba(128,128,128,.35);padding:.35rem .6rem;text-align:left;"
     "vertical-align:top;white-space:pre-wrap;overflow-wrap:anywhere;font-weight:400}"
-    ".beside th{opacity:.75}.beside .as{opacity:.6}</style>"
+    ".beside th:first-child{width:18%}.beside th{opacity:.75}.beside .as{opacity:.6}</style>"
 )
 
 
@@ -57,7 +60,15 @@ def _cells(values: Sequence[Any]) -> Iterator[str]:
         elif _is_short(value) and _is_short(values[first]):
             yield escape(told(value))
         else:
-            yield diff_html(told(values[first]), told(value))
+            yield _marked(told(values[first]), told(value))
+
+
+def _marked(before: str, after: str) -> str:
+    """What a text changes; where next to nothing is left of the other one, just the text."""
+    kept = sum(len(text.replace(" ", "")) for kind, text in changes(before, after) if kind == "same")
+    if kept < ALIKE * max(len(before), len(after)):
+        return f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{escape(after)}</div>'
+    return diff_html(before, after)
 
 
 def texts_beside(texts: Sequence[str | None], heads: Sequence[str] = ()) -> None:
@@ -78,7 +89,7 @@ def texts_beside(texts: Sequence[str | None], heads: Sequence[str] = ()) -> None
             elif place == first:
                 inert(text)
             else:
-                st.html(diff_html(str(texts[first]), text))
+                st.html(_marked(str(texts[first]), text))
 
 
 def told(value: Any) -> str:
@@ -88,7 +99,7 @@ def told(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return "\n".join(f"{name}: {_flat(part)}" for name, part in value.items())
+        return "\n".join(f"{name}: {_flat(part)}" for name, part in value.items() if part not in (None, "", [], {}))
     if isinstance(value, list):
         return "\n".join(_flat(part) for part in value) or "–"
     return str(value)
