@@ -27,7 +27,7 @@ if len(records) < 2:
     st.info("Choose two to four runs; their address can be shared.", icon=":material/compare:")
     st.stop()
 comparison: Comparison = compare(records)
-procedures: list[Procedure] = [house.procedures[record.run.procedure] for record in records]
+procedures: list[Procedure] = [house.procedures[one.run.procedure].about(one.case) for one in records]
 drawn = standing(records)
 
 
@@ -39,7 +39,7 @@ def live() -> None:
 
 
 live()
-run_cards(house, comparison)
+run_cards(house, comparison, procedures)
 with st.container(horizontal=True, vertical_alignment="center"):
     st.markdown(in_a_sentence(comparison))
     with st.popover("Share"):

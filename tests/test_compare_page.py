@@ -10,8 +10,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from courtroom.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
+from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 
 ROOT = Path(__file__).parents[1]
@@ -72,28 +74,51 @@ def cells(app: AppTest) -> list[list[str]]:
     return [list(map(str, row)) for table in app.dataframe for row in table.value.to_numpy().tolist()]
 
 
-@pytest.mark.parametrize("tab", TABS)
+def tabs(app: AppTest) -> dict[str, str]:
+    """What each tab shows."""
+    shown = {}
+    for tab in TABS:
+        app.session_state["tab-compare"] = tab
+        app.run()
+        assert not app.exception, (tab, app.exception)
+        shown[tab] = texts(app)
+    return shown
+
+
 @pytest.mark.parametrize("until", [None, "round 1"])
-def test_every_tab_is_drawn_for_three_runs_also_while_one_is_under_way(
-    house: Courthouse, tab: str, until: str | None
-) -> None:
+def test_every_tab_is_drawn_for_three_runs_also_while_one_is_under_way(house: Courthouse, until: str | None) -> None:
     run = heard(house)
     fork = forked(house, run, Control(stage=until))
-    app = page(f"{run},{fork},{house.fork(run, house.record(run).setup)}", tab)
+    app = page(f"{run},{fork},{house.fork(run, house.record(run).setup)}")
     assert "Of 56 answers" in texts(app)
     assert "They part at round-1/juror-03/judge" in texts(app)
+    assert "no such ballot" in tabs(app)["Votes"]
 
 
-@pytest.mark.parametrize("tab", TABS)
-def test_every_tab_is_drawn_for_two_procedures(house: Courthouse, tab: str) -> None:
+def first_case(house: Courthouse, procedure: str) -> Case | None:
+    hears = house.procedures[procedure].hears
+    return next((house.library.case(row.id) for row in house.library.cases() if row.kind == hears), None)
+
+
+@pytest.mark.parametrize("procedure", PROCEDURES)
+def test_every_tab_is_drawn_for_any_procedure(house: Courthouse, procedure: str) -> None:
+    case = first_case(house, procedure)
+    if case is None:
+        pytest.skip("no case of the library is heard by it")
+    run = driven(house, house.new_run(procedure, case, house.procedures[procedure].setup(), 0))
+    fork = driven(house, house.fork(run, house.record(run).setup, seed=3))
+    shown = tabs(page(f"{run},{fork}"))
+    assert "Seed" in shown["What differs"]
+    assert ("Nobody has voted" in shown["Votes"]) == (not house.record(run).ballots)
+
+
+def test_every_tab_is_drawn_for_two_procedures(house: Courthouse) -> None:
     case = house.library.case("criminal-bus-wallet")
     runs = [
         driven(house, house.new_run(name, case, house.procedures[name].setup(), 0))
         for name in ("jurisagents", "verdict")
     ]
-    shown = texts(page(",".join(runs), tab))
-    if tab == "What differs":
-        assert "Between different procedures" in shown
+    assert "Between different procedures" in tabs(page(",".join(runs)))["What differs"]
 
 
 def test_what_differs_is_told_with_its_values_and_whose_they_are(house: Courthouse) -> None:

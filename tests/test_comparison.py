@@ -20,7 +20,9 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Comparison, checked, compare, put_in
 from courtroom.figures.graph import differing, draw_graph
 from courtroom.figures.votes_beside import draw_votes_beside
+from courtroom.labelled import LabelledTask
 from courtroom.models.errors import ModelError
+from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from tests.toy import Bench, Scripted, ToySetup, side_by_member
@@ -186,6 +188,23 @@ def test_different_procedures_are_compared_by_what_they_share(house: Courthouse)
     assert {answer.path for answer in found.answers} == {call.path for call in (*one.calls, *other.calls)}
     assert found.verdict
     assert any("Article" not in thing.id for look_up in found.look_ups for thing in look_up.found)
+
+
+def test_several_ballots_of_one_stage_are_told_apart(house: Courthouse) -> None:
+    case = house.library.case("statement-follows")
+    assert isinstance(case, LabelledTask)
+    setup = CourtroomLLMSetup(texts=tuple(item.id for item in case.items[:3]))
+    one = driven(house, house.new_run("courtroom-llm", case, setup, 0))
+    other = driven(house, house.fork(one.run.id, one.setup, seed=3))
+    found = compare([one, other])
+    assert {ballot.path for ballot in found.ballots} == set(one.ballots) | set(other.ballots)
+    assert len(found.ballots) == 3
+    assert all(ballot.path.startswith("judgment/") for ballot in found.ballots)
+    for ballot in found.ballots:
+        for row in ballot.members:
+            assert [vote and vote.choice for vote in row.votes] == [
+                (cast := record.ballots.get(ballot.path, {}).get(row.member)) and cast.choice for record in (one, other)
+            ]
 
 
 def test_another_case_is_told_by_its_fields_and_evidence_by_its_id(house: Courthouse, jury: Record) -> None:

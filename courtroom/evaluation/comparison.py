@@ -266,10 +266,13 @@ def _seats(records: Sequence[Record]) -> dict[str, str]:
 
 def _ballots(records: Sequence[Record]) -> Iterator[Ballot]:
     seats = _seats(records)
-    for path, name in _stages(records).items():
+    stages = list(_stages(records))
+    names: dict[str, str] = {}
+    for record in records:
+        for path in record.ballots:
+            names.setdefault(path, record.ballot_name(path))
+    for path, name in sorted(names.items(), key=lambda named: stages.index(named[0].partition("/")[0])):
         cast = [record.ballots.get(path, {}) for record in records]
-        if not any(cast):
-            continue
         rows = []
         for member in seats:
             votes = tuple(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.errors import NoSuchRun
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.evaluation.comparison import MOST, Comparison, RunFacts
 from pages.parts.beside import LETTERS
@@ -54,18 +55,16 @@ def look_at_runs(runs: list[str]) -> None:
     st.session_state["compared"] = st.query_params["runs"] = ",".join(runs)
 
 
-def run_cards(house: Courthouse, comparison: Comparison) -> None:
+def run_cards(house: Courthouse, comparison: Comparison, procedures: Sequence[Procedure]) -> None:
     """A column a run: what it is, how it stands or ended, what it took."""
     letters = {run.run: letter for letter, run in zip(LETTERS, comparison.runs, strict=False)}
-    for letter, column, run in zip(
-        LETTERS, st.columns(len(comparison.runs), border=True), comparison.runs, strict=False
-    ):
+    columns = st.columns(len(comparison.runs), border=True)
+    for letter, column, run, procedure in zip(LETTERS, columns, comparison.runs, procedures, strict=False):
         with column:
-            _card(house, letter, run, letters.get(run.parent or "", run.parent))
+            _card(house, procedure, letter, run, letters.get(run.parent or "", run.parent))
 
 
-def _card(house: Courthouse, letter: str, run: RunFacts, parent: str | None) -> None:
-    procedure = house.procedures[run.procedure]
+def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, parent: str | None) -> None:
     st.markdown(f"**{letter} · {literal(run.title)}**")
     origin = f" · a fork of {literal(parent)}" if parent else ""
     st.caption(f"{procedure.title} · run {literal(run.run)} · seed {run.seed}{origin}")

@@ -12,7 +12,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.evaluation.comparison import Comparison
 from pages.parts.beside import LETTERS
-from pages.parts.blocks_view import block_view
+from pages.parts.blocks_view import MOST_SIDE_BY_SIDE, block_view
 
 
 def views_beside(records: Sequence[Record], procedures: Sequence[Procedure]) -> None:
@@ -25,7 +25,9 @@ def views_beside(records: Sequence[Record], procedures: Sequence[Procedure]) -> 
     drawn = [_drawn(record, procedure, title) for record, procedure in zip(records, procedures, strict=True)]
     labels = [label for label in dict.fromkeys(label for blocks in drawn for label in blocks) if label] or [""]
     shown = next((label for label in reversed(labels) if all(label in blocks for blocks in drawn)), labels[-1])
-    if len(labels) > 1:
+    if len(labels) > MOST_SIDE_BY_SIDE:
+        shown = st.selectbox("Show", labels, labels.index(shown), key=f"label-{title}-{'|'.join(labels)}")
+    elif len(labels) > 1:
         shown = st.segmented_control("Show", labels, default=shown, key=f"label-{title}-{'|'.join(labels)}") or shown
     found = [blocks.get(shown, blocks.get("", ())) for blocks in drawn]  # what has no label goes with any
     together = [block for blocks in found for block in blocks if isinstance(block, Graph)]

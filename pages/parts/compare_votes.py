@@ -15,6 +15,9 @@ from pages.parts.choice_mark import choice_html
 from pages.parts.compare_answers import answer_beside
 from pages.parts.inert import literal
 
+BARS = 12
+"""Ballots that are drawn; of more, those in which votes differ."""
+
 
 def votes_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> None:
     """Bars of all ballots; one ballot member by member."""
@@ -25,10 +28,23 @@ def votes_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> Non
         return
     choices: dict[str, Choice] = {choice.name: choice for procedure in procedures for choice in procedure.choices}
     theme = st.context.theme.type or "light"
-    st.plotly_chart(draw_votes_beside(comparison.ballots, letters, list(choices.values()), theme), key="votes-beside")
-    common = [place for place, ballot in enumerate(comparison.ballots) if all(ballot.tallies)]
+    drawn: Sequence[Ballot] = comparison.ballots
+    if len(drawn) > BARS:
+        apart = [ballot for ballot in drawn if any(row.differs for row in ballot.members)]
+        drawn = apart[:BARS]
+        st.caption(
+            f"Votes differ in {len(apart)} of {len(ballots)} ballots"
+            + (f"; the first {BARS}:" if len(apart) > BARS else ".")
+        )
+    if drawn:
+        st.plotly_chart(draw_votes_beside(drawn, letters, list(choices.values()), theme), key="votes-beside")
     shown = st.selectbox(
-        "Ballot", list(ballots), common[-1] if common else len(ballots) - 1, format_func=lambda path: ballots[path].name
+        "Ballot",
+        list(ballots),
+        _last(comparison.ballots),
+        format_func=lambda path: (
+            ballots[path].name + (" ≠" if any(row.differs for row in ballots[path].members) else "")
+        ),
     )
     ballot = ballots[shown]
     st.caption(" · ".join(_shares(letter, ballot, place, choices) for place, letter in enumerate(letters)))
@@ -36,6 +52,13 @@ def votes_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> Non
         [row.name, *(_mark(vote, choices) for vote in row.votes), "≠" if row.differs else ""] for row in ballot.members
     ]
     st.dataframe(pd.DataFrame(rows, columns=["Member", *letters, "Differs"]), hide_index=True, width="stretch")
+
+
+def _last(ballots: Sequence[Ballot]) -> int:
+    """The last ballot in which votes differ; else the last one that all runs have."""
+    apart = [place for place, ballot in enumerate(ballots) if any(row.differs for row in ballot.members)]
+    common = [place for place, ballot in enumerate(ballots) if all(ballot.tallies)]
+    return (apart or common or [len(ballots) - 1])[-1]
 
 
 def _shares(letter: str, ballot: Ballot, place: int, choices: dict[str, Choice]) -> str:
