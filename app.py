@@ -16,6 +16,7 @@ page = st.navigation(
         st.Page("pages/deliberation.py", title="Deliberation", icon=":material/gavel:"),
         st.Page("pages/knowledge.py", title="Knowledge", icon=":material/auto_stories:"),
         st.Page("pages/runs.py", title="Runs", icon=":material/history:"),
+        st.Page("pages/compare.py", title="Compare", icon=":material/compare:"),
     ],
     position="top",
 )

@@ -21,8 +21,10 @@ from courtroom.engine.control import Control
 from courtroom.engine.procedure import StageKind
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
+from courtroom.evaluation import comparison
 from courtroom.procedures.verdict.alignment import first_drafts
 from courtroom.shell import answered, follow, print_result, result
+from courtroom.shell_compare import lines
 from courtroom.trajectory import DraftBatch
 
 app = typer.Typer(
@@ -126,6 +128,18 @@ def show(run: str, json_: Json = False) -> None:
     house = Courthouse()
     print_result(result(house.record(run)), json_)
     house.close()
+
+
+@app.command()
+def compare(
+    runs_: Annotated[list[str], typer.Argument(metavar="RUN RUN [RUN RUN]", help="Two to four runs.")],
+    json_: Json = False,
+) -> None:
+    """Put runs beside each other: what was put in, votes, answers, what was looked up."""
+    house = Courthouse()
+    found = comparison.compare([house.record(run) for run in comparison.checked(runs_)])
+    house.close()
+    print(found.model_dump_json() if json_ else "\n".join(lines(found)))
 
 
 @app.command()

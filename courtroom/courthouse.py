@@ -21,8 +21,10 @@ from courtroom.engine.rehearsal import Estimate, rehearse
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Setup
 from courtroom.engine.setups import SetupStore
-from courtroom.engine.store import RunStore
+from courtroom.engine.store import Run, RunStore
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.comparison import put_in
+from courtroom.evaluation.family import Kin, family
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.search import Knowledge
 from courtroom.library import Library
@@ -169,6 +171,14 @@ class Courthouse:
     def record(self, run: str) -> Record:
         """A run as it stands on record."""
         return self.runner.record(run)
+
+    def family(self, run: str) -> tuple[Kin, ...]:
+        """The run's family, with what each fork changed."""
+
+        def given(row: Run) -> tuple[Run, Case, Setup]:
+            return row, self.store.case(row), self.store.setup(row.id, self.procedures[row.procedure].setup)
+
+        return family(self.store.kin(run), run, lambda parent, fork: put_in([given(parent), given(fork)]))
 
     def estimate(self, procedure: str, case: Case, setup: Setup, seed: int, parent: str | None = None) -> Estimate:
         """About what a run will take, by a rehearsal in memory in which answers on record count as they are.

@@ -10,6 +10,7 @@ from courtroom.models.spec import OFFLINE
 from pages.parts.blocks_view import blocks_view
 from pages.parts.calls_table import calls_table
 from pages.parts.controls import controls
+from pages.parts.family_view import family_view
 from pages.parts.house import courthouse, current_run
 from pages.parts.inert import literal
 from pages.parts.member_grid import member_grid
@@ -44,7 +45,11 @@ procedure = house.procedures[record.run.procedure].about(record.case)
 votes = any(role.votes for role in procedure.roles)
 st.title(literal(record.run.title))
 origin = f" · a fork of [{literal(record.run.parent)}](?run={record.run.parent})" if record.run.parent else ""
-st.caption(f"{procedure.title} · run {literal(run)} · seed {record.run.seed}{origin}")
+kin = {row.id for row in house.store.kin(run)}
+with st.container(horizontal=True, vertical_alignment="center"):
+    st.caption(f"{procedure.title} · run {literal(run)} · seed {record.run.seed}{origin}", width="content")
+    if record.run.parent in kin and st.button("Compare with its parent", icon=":material/compare:", type="tertiary"):
+        st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.parent},{run}"})
 if any(member.spec.id == OFFLINE for member in record.members):
     st.caption(f":material/info: {NOTICE}")
 for note in record.notes:
@@ -82,6 +87,7 @@ if record.run.verdict:
 
 views = [view.title for view in procedure.views]
 tabs = ["Members", "Votes", *views, "Calls"] if votes else [*views, "Members", "Calls"]
+tabs += ["Family"] if len(kin) > 1 else []
 shown = st.segmented_control(
     "Look at", tabs, default=tabs[0], required=True, key=f"tab-{run}", label_visibility="collapsed"
 )
@@ -91,6 +97,8 @@ elif shown == "Votes":
     votes_view(procedure, record)
 elif shown == "Calls":
     calls_table(house, record)
+elif shown == "Family":
+    family_view(house, run)
 else:
     view = next(view for view in procedure.views if view.title == shown)
     st.caption(view.help)

@@ -7,6 +7,7 @@ import streamlit as st
 from courtroom import report
 from courtroom.engine.store import Run
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.comparison import MOST
 from pages.parts.choice_mark import choice_html
 from pages.parts.controls import STATUS
 from pages.parts.house import courthouse
@@ -67,7 +68,8 @@ def line(row: Run) -> None:
         what, how, act = st.columns([4, 4, 4], vertical_alignment="center")
         with what:
             st.markdown(f"**{literal(row.title)}**")
-            st.caption(f"{procedure.title} · {moment(row.created)} · {literal(row.id)}")
+            origin = f" · a fork of {literal(row.parent)}" if row.parent else ""
+            st.caption(f"{procedure.title} · {moment(row.created)} · {literal(row.id)}{origin}")
         with how:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.badge("Interrupted" if interrupted else word, icon=icon, color=colour)
@@ -105,11 +107,45 @@ def line(row: Run) -> None:
                 st.session_state["deleted_run"] = read(house, row.id)
                 house.store.delete(row.id)
                 st.rerun()
+            st.checkbox("Compare", row.id in picked(), key=f"pick-{row.id}", on_change=pick, args=(row.id,))
+
+
+def picked() -> list[str]:
+    """The runs that are to be compared, in the order in which they were picked."""
+    runs: list[str] = st.session_state.setdefault("picked", [])
+    return runs
+
+
+def pick(run: str) -> None:
+    """Take a run among those to be compared, or out again."""
+    others = [other for other in picked() if other != run]
+    st.session_state["picked"] = [*others, run] if st.session_state[f"pick-{run}"] else others
+
+
+def comparing() -> None:
+    """How many runs are picked, and the way to their comparison."""
+    known = [run for run in picked() if house.store.status(run) != "deleted"]
+    if not known:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        fits_in = 2 <= len(known) <= MOST
+        if st.button(
+            f"Compare {len(known)} runs" if len(known) > 1 else "Compare",
+            type="primary",
+            icon=":material/compare:",
+            disabled=not fits_in,
+        ):
+            st.switch_page("pages/compare.py", query_params={"runs": ",".join(known)})
+        if len(known) == 1:
+            st.caption("Pick one to three more.")
+        elif not fits_in:
+            st.caption("Four at most can be read beside each other.")
 
 
 @st.fragment(run_every=LIVE_S if any(row.status == "running" for row in rows) else None)
 def listing() -> None:
     """The runs that fit, a page at a time."""
+    comparing()
     shown = [row for row in reversed(house.store.runs()) if fits(row)]
     if not shown:
         st.info("No run fits these filters. Loosen them.", icon=":material/filter_alt_off:")

@@ -50,10 +50,7 @@ seed = int(
     top[2].number_input("Seed", 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help="All chance depends on it.")
 )
 draft.seed = seed
-if parent is None:
-    st.caption(literal(procedure.summary))
-else:
-    fork_bar(parent, draft)
+about = st.container()
 
 preset_names = [preset.title for preset in procedure.presets]
 preset = st.segmented_control(
@@ -94,6 +91,12 @@ elif section == "Save and share":
     setup_file(house, draft, procedure)
 else:
     knobs(draft, case)
+
+with about:  # after the section, as it tells what was changed there
+    if parent is None:
+        st.caption(literal(procedure.summary))
+    else:
+        fork_bar(parent, draft)
 
 with start_bar:
     problems: list[str] = []

@@ -85,6 +85,17 @@ class RunStore:
         rows = self._database.connection.execute("SELECT * FROM runs ORDER BY created, rowid")
         return [_run(row) for row in rows]
 
+    def kin(self, run: str) -> list[Run]:
+        """The run, what it was forked from, and all that was forked from any of these; oldest first."""
+        rows = self._database.connection.execute(
+            "WITH RECURSIVE up(id, parent) AS (SELECT id, parent FROM runs WHERE id = ?"
+            " UNION SELECT runs.id, runs.parent FROM runs JOIN up ON runs.id = up.parent),"
+            " tree(id) AS (SELECT id FROM up UNION SELECT runs.id FROM runs JOIN tree ON runs.parent = tree.id)"
+            " SELECT * FROM runs WHERE id IN (SELECT id FROM tree) ORDER BY created, rowid",
+            (run,),
+        )
+        return [_run(row) for row in rows]
+
     def case(self, run: Run) -> Case:
         """The case as it was when the run was made."""
         row = self._database.connection.execute("SELECT body FROM snapshots WHERE hash = ?", (run.case_hash,))

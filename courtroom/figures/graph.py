@@ -14,13 +14,42 @@ from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, LINE, NEUTRAL, tone
 
 
-def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", height: int = 520) -> go.Figure:
+def draw_graph(
+    graph: Graph,
+    choices: Sequence[Choice],
+    theme: str = "light",
+    height: int = 520,
+    together: Sequence[Graph] = (),
+) -> go.Figure:
     """The graph as a figure; nodes stay where they are from round to round.
 
     A click on a node gives its member id as `customdata`.
+
+    Args:
+        together: all graphs that are drawn beside each other, this one among them: a node has the same place in each,
+            and a halo where its choice is not the same in all.
     """
-    at = _places(tuple(node.id for node in graph.nodes), tuple((e.source, e.target) for e in graph.edges))
+    shown = together or (graph,)
+    at = _places(
+        tuple(dict.fromkeys(node.id for one in shown for node in one.nodes)),
+        tuple(dict.fromkeys((edge.source, edge.target) for one in shown for edge in one.edges)),
+    )
     figure = go.Figure()
+    apart = differing(shown)
+    if halo := [node for node in graph.nodes if node.id in apart]:
+        figure.add_scatter(
+            x=[at[node.id][0] for node in halo],
+            y=[at[node.id][1] for node in halo],
+            mode="markers",
+            name="Not the same in all",
+            hoverinfo="skip",
+            marker={
+                "symbol": "circle-open",
+                "size": [36 + 22 * node.size for node in halo],
+                "color": tone(3, theme),
+                "line": {"width": 4},
+            },
+        )
     for strong in (False, True):
         lines = [edge for edge in graph.edges if edge.strong == strong]
         xs, ys = [], []
@@ -68,9 +97,19 @@ def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", he
     return framed(figure, theme, height)
 
 
+def differing(graphs: Sequence[Graph]) -> frozenset[str]:
+    """Nodes that have not the same choice, or are not there, in all of the graphs; without those before any choice."""
+    chosen = [{node.id: node.choice for node in graph.nodes} for graph in graphs]
+    chosen = [choices for choices in chosen if any(choices.values())]
+    nodes = {node for choices in chosen for node in choices}
+    return frozenset(node for node in nodes if len({choices.get(node, "absent") for choices in chosen}) > 1)
+
+
 @lru_cache(maxsize=64)
 def _places(nodes: tuple[str, ...], edges: tuple[tuple[str, str], ...]) -> dict[str, tuple[float, float]]:
     """Positions depend on nodes and edges alone, not on votes."""
+    if not nodes:
+        return {}
     graph = nx.Graph()
     graph.add_nodes_from(nodes)
     graph.add_edges_from(edges)

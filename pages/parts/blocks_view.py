@@ -36,17 +36,21 @@ def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, k
             label_visibility="collapsed",
         )
     for number, block in enumerate(labelled[chosen]):
-        _draw(block, procedure, f"{key}-{number}")
+        block_view(block, procedure, key=f"{key}-{number}")
 
 
-def _draw(block: Block, procedure: Procedure, key: str) -> None:
+def block_view(
+    block: Block, procedure: Procedure, key: str, *, per_row: int = PER_ROW, together: Sequence[Graph] = ()
+) -> None:
+    """Draw one block; narrower beside others, and a graph in one layout with those beside it."""
     if not isinstance(block, Graph) and block.title:
         st.markdown(f"**{literal(block.title)}**")
     if isinstance(block, Text):
         inert(block.body)
     elif isinstance(block, Graph):
         theme = st.context.theme.type or "light"
-        st.plotly_chart(draw_graph(block, procedure.choices, theme, 620), key=f"graph-{key}")
+        figure = draw_graph(block, procedure.choices, theme, 620 if not together else 480, together)
+        st.plotly_chart(figure, key=f"graph-{key}")
         inert(block.caption, small=True)
     elif isinstance(block, Table):
         _table(block)
@@ -58,13 +62,12 @@ def _draw(block: Block, procedure: Procedure, key: str) -> None:
         st.html(marked_html(block, procedure))
         inert(block.caption, small=True)
     elif isinstance(block, Beside):
-        for place, (column, part) in enumerate(
-            zip(st.columns(len(block.blocks), gap="large"), block.blocks, strict=True)
-        ):
+        columns = st.columns(len(block.blocks), gap="large") if per_row > 1 else [st.container() for _ in block.blocks]
+        for place, (column, part) in enumerate(zip(columns, block.blocks, strict=True)):
             with column.container(border=True):
-                _draw(part, procedure, f"{key}-{place}")
+                block_view(part, procedure, f"{key}-{place}", per_row=per_row, together=together)
     else:
-        _cards(block)
+        _cards(block, per_row)
 
 
 def marked_html(marked: Marked, procedure: Procedure) -> str:
@@ -130,11 +133,11 @@ def _table(table: Table) -> None:
     )
 
 
-def _cards(cards: Cards) -> None:
+def _cards(cards: Cards, per_row: int) -> None:
     if not cards.cards:
         st.caption(literal(cards.empty))
-    for start in range(0, len(cards.cards), PER_ROW):
-        for column, card in zip(st.columns(PER_ROW), cards.cards[start : start + PER_ROW], strict=False):
+    for start in range(0, len(cards.cards), per_row):
+        for column, card in zip(st.columns(per_row), cards.cards[start : start + per_row], strict=False):
             with column.container(border=True):
                 st.markdown(f"**{literal(card.title)}**")
                 if card.share is not None:

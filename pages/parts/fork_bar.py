@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import streamlit as st
@@ -12,6 +11,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import differences
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.record import Record
+from pages.parts.beside import change_in_line
 from pages.parts.draft import Draft
 from pages.parts.inert import literal
 from pages.parts.records import read
@@ -54,11 +54,6 @@ def fork_bar(parent: Record, draft: Draft) -> None:
     if not changed:
         st.caption("Nothing is changed yet: such a fork asks nothing anew.")
     for path, before, after in changed[:SHOWN]:
-        st.caption(f"{literal(path)}: {literal(_short(before))} → {literal(_short(after))}")
+        st.caption(f"{literal(path)}: {literal(change_in_line(before, after))}")
     if len(changed) > SHOWN:
         st.caption(f"and {len(changed) - SHOWN} more changes")
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -1,0 +1,370 @@
+"""Two to four runs beside each other, as data: what was put in, what came of it, and where they part.
+
+Votes, answers and look-ups of different runs are found by their paths, such as `round-2/juror-05/judge`. All that has
+one value a run is a tuple in the order of the runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+from courtroom.case import Case, Strict
+from courtroom.engine.changes import leaves
+from courtroom.engine.events import Called, Retrieved, Source, Tallied, Verdict
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Setup
+from courtroom.engine.store import Run, Status
+from courtroom.errors import CourtroomError
+from courtroom.knowledge.search import Hit
+from courtroom.statute import Both
+
+MOST = 4
+"""How many runs can be read beside each other."""
+
+State = Literal["same", "differs", "only in some", "not yet"]
+"""An answer is only in some runs where another is past its stage without it; where all others may still come to it, it
+can't be compared yet."""
+APART = ("differs", "only in some")
+
+
+class Difference(Strict):
+    """One thing that is not the same in all runs; None where a run does not have it."""
+
+    path: str
+    values: tuple[Any, ...]
+
+
+class Differences(Strict):
+    """What was put into the runs and is not the same in all, a field a kind of input."""
+
+    case: tuple[Difference, ...] = ()
+    procedure: tuple[Difference, ...] = ()
+    setup: tuple[Difference, ...] = ()
+    """By paths as in `jury.5.traits`; between procedures, of the knobs that all of them have."""
+    seed: tuple[Difference, ...] = ()
+
+    def all(self) -> Iterator[tuple[str, Difference]]:
+        """Every difference with its kind of input."""
+        return ((kind, difference) for kind in type(self).model_fields for difference in getattr(self, kind))
+
+
+class RunFacts(Strict):
+    """One run in short, so far."""
+
+    run: str
+    title: str
+    procedure: str
+    case: str
+    seed: int
+    status: Status
+    parent: str | None
+    origin: str
+    verdict: Verdict | None
+    stages: tuple[str, ...]
+    members: int
+    calls: int
+    asked: int
+    recorded: int
+    failed: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    wall_s: float
+
+
+class Cast(Strict):
+    """One vote; `choice` None is an abstention."""
+
+    choice: str | None
+    reasons: tuple[str, ...] = ()
+
+
+class MemberVotes(Strict):
+    """One member's votes in one ballot; None where it has not voted."""
+
+    member: str
+    name: str
+    votes: tuple[Cast | None, ...]
+    differs: bool
+
+
+class Ballot(Strict):
+    """One ballot by its path; a tally is None where a run has none, or none yet."""
+
+    path: str
+    name: str
+    tallies: tuple[Tallied | None, ...]
+    members: tuple[MemberVotes, ...]
+
+
+class MemberDifferences(Strict):
+    """A member that is not the same, votes differently or answers differently."""
+
+    member: str
+    name: str
+    seat: tuple[Difference, ...]
+    """What differs in who it is: persona, model, or that it sits at all."""
+    ballots: tuple[str, ...]
+    """Paths of the ballots in which its votes differ."""
+    answers: int
+    """How many of its answers are not the same in all runs."""
+
+
+class AnswerComparison(Strict):
+    """One call by its path."""
+
+    path: str
+    stage: str
+    member: str
+    title: str
+    state: State
+    same_question: bool
+    """Whether those who have it were asked the very same."""
+    sources: tuple[Source | None, ...]
+    fields: tuple[Difference, ...]
+    """Fields of the answer that differ between the runs that have it."""
+
+
+class Found(Strict):
+    """Something that a look-up found in at least one run."""
+
+    id: str
+    title: str
+    runs: tuple[bool, ...]
+
+
+class LookUp(Strict):
+    """One look-up by its path."""
+
+    path: str
+    where: str
+    """The collection, or what kind of look-up it was."""
+    made: tuple[bool, ...]
+    same_query: bool
+    found: tuple[Found, ...]
+
+
+class Comparison(Strict):
+    """All of it."""
+
+    runs: tuple[RunFacts, ...]
+    differences: Differences
+    verdict: tuple[Difference, ...]
+    """What differs between the verdicts of the runs that have one."""
+    ballots: tuple[Ballot, ...]
+    members: tuple[MemberDifferences, ...]
+    answers: tuple[AnswerComparison, ...]
+    parts_at: str
+    """Path of the first answer that is not the same in all runs; empty where there is none."""
+    look_ups: tuple[LookUp, ...]
+
+
+def checked(runs: Iterable[str]) -> tuple[str, ...]:
+    """Ids of runs that can be compared, each once.
+
+    Raises:
+        CourtroomError: there are too few or too many.
+    """
+    named = tuple(dict.fromkeys(runs))
+    if not 2 <= len(named) <= MOST:
+        raise CourtroomError(
+            f"Two to four different runs can be compared, and {len(named)} {'is' if len(named) == 1 else 'are'} named."
+        )
+    return named
+
+
+def compare(records: Sequence[Record]) -> Comparison:
+    """Compare runs as they stand on record; one that is still going on is compared as far as it is.
+
+    Raises:
+        CourtroomError: there are too few or too many.
+    """
+    checked(record.run.id for record in records)
+    ballots, answers = tuple(_ballots(records)), tuple(_answers(records))
+    return Comparison(
+        runs=tuple(_facts(record) for record in records),
+        differences=put_in([(record.run, record.case, record.setup) for record in records]),
+        verdict=_verdicts(records),
+        ballots=ballots,
+        members=tuple(_members(records, ballots, answers)),
+        answers=answers,
+        parts_at=next((answer.path for answer in answers if answer.state in APART), ""),
+        look_ups=tuple(_look_ups(records)),
+    )
+
+
+def put_in(runs: Sequence[tuple[Run, Case, Setup]]) -> Differences:
+    """What differs in what the runs were given."""
+    rows, cases, setups = zip(*runs, strict=True)
+    given = [setup.model_dump(mode="json") for setup in setups]
+    if len({row.procedure for row in rows}) > 1:
+        shared = set.intersection(*(set(values) for values in given))
+        given = [{name: value for name, value in values.items() if name in shared} for values in given]
+    return Differences(
+        case=_differences([case.model_dump(mode="json") for case in cases]),
+        procedure=_differences([row.procedure for row in rows], "procedure"),
+        setup=_differences(given),
+        seed=_differences([row.seed for row in rows], "seed"),
+    )
+
+
+def _differences(values: Sequence[Any], path: str = "") -> tuple[Difference, ...]:
+    return tuple(Difference(path=where, values=found) for where, found in leaves(values, path))
+
+
+def _facts(record: Record) -> RunFacts:
+    run = record.run
+    prompt, completion = record.tokens
+    return RunFacts(
+        run=run.id,
+        title=run.title,
+        procedure=run.procedure,
+        case=run.case_id,
+        seed=run.seed,
+        status=run.status,
+        parent=run.parent,
+        origin=run.origin,
+        verdict=run.verdict,
+        stages=tuple(stage.name for stage in record.stages),
+        members=len(record.members),
+        calls=len(record.calls),
+        asked=record.asked,
+        recorded=record.recorded,
+        failed=record.failed,
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        cost=record.cost,
+        wall_s=round(run.wall_s, 3),
+    )
+
+
+def _verdicts(records: Sequence[Record]) -> tuple[Difference, ...]:
+    verdicts = [record.run.verdict for record in records]
+    if sum(verdict is not None for verdict in verdicts) < 2:
+        return ()
+    return _differences([verdict and verdict.model_dump(mode="json") for verdict in verdicts])
+
+
+def _stages(records: Sequence[Record]) -> dict[str, str]:
+    """Names of all stages by path, in their order; a round that only one run came to stands before the verdict."""
+    last: dict[str, int] = {}
+    names: dict[str, str] = {}
+    for stage in (stage for record in records for stage in record.stages):
+        last[stage.path] = max(stage.index, last.get(stage.path, 0))
+        names.setdefault(stage.path, stage.name)
+    return {path: names[path] for path in sorted(last, key=last.__getitem__)}
+
+
+def _seats(records: Sequence[Record]) -> dict[str, str]:
+    """Names of all members by id, in the order of their seats."""
+    seats: dict[str, str] = {}
+    for member in (member for record in records for member in record.members):
+        seats.setdefault(member.id, member.name)
+    return seats
+
+
+def _ballots(records: Sequence[Record]) -> Iterator[Ballot]:
+    seats = _seats(records)
+    stages = list(_stages(records))
+    names: dict[str, str] = {}
+    for record in records:
+        for path in record.ballots:
+            names.setdefault(path, record.ballot_name(path))
+    for path, name in sorted(names.items(), key=lambda named: stages.index(named[0].partition("/")[0])):
+        cast = [record.ballots.get(path, {}) for record in records]
+        rows = []
+        for member in seats:
+            votes = tuple(
+                Cast(choice=votes[member].choice, reasons=votes[member].reasons) if member in votes else None
+                for votes in cast
+            )
+            if any(votes):
+                choices = {vote.choice for vote in votes if vote}
+                rows.append(MemberVotes(member=member, name=seats[member], votes=votes, differs=len(choices) > 1))
+        tallies = tuple(record.tallies.get(path) for record in records)
+        yield Ballot(path=path, name=name, tallies=tallies, members=tuple(rows))
+
+
+def _answers(records: Sequence[Record]) -> Iterator[AnswerComparison]:
+    stages = {path: place for place, path in enumerate(_stages(records))}
+    seats = {member: place for place, member in enumerate(_seats(records))}
+    calls = [{call.path: call for call in record.calls} for record in records]
+    first: dict[str, Called] = {}
+    for call in (call for record in records for call in record.calls):
+        first.setdefault(call.path, call)
+    for path in sorted(first, key=lambda path: (stages[first[path].stage], seats[first[path].member])):
+        made = [by_path.get(path) for by_path in calls]
+        there = [call for call in made if call is not None]
+        fields = tuple(_fields(made))
+        past = [record.run.status == "done" or first[path].stage in record.ended for record in records]
+        state: State = "differs" if fields else "same" if len(there) > 1 else "not yet"
+        if any(gone and call is None for gone, call in zip(past, made, strict=True)):
+            state = "only in some"
+        yield AnswerComparison(
+            path=path,
+            stage=first[path].stage,
+            member=first[path].member,
+            title=first[path].title,
+            state=state,
+            same_question=len({call.keys[:1] for call in there}) == 1,
+            sources=tuple(call.source if call else None for call in made),
+            fields=fields,
+        )
+
+
+def _fields(made: Sequence[Called | None]) -> Iterator[Difference]:
+    """What differs between the answers that are there; those that are not have None in each."""
+    for path, found in leaves([call.value or {"no_answer": call.error} for call in made if call]):
+        values = iter(found)
+        yield Difference(path=path, values=tuple(next(values) if call else None for call in made))
+
+
+def _members(
+    records: Sequence[Record], ballots: Sequence[Ballot], answers: Sequence[AnswerComparison]
+) -> Iterator[MemberDifferences]:
+    begun = all(record.members for record in records)
+    for member, name in _seats(records).items():
+        sitting = [record.member(member) for record in records] if begun else []
+        seat = tuple(
+            Difference(path=path or "seat", values=found)  # no path: it does not sit in all
+            for path, found in leaves([one and one.model_dump(mode="json") for one in sitting])
+        )
+        apart = tuple(b.path for b in ballots for row in b.members if row.member == member and row.differs)
+        other = sum(answer.member == member and answer.state in APART for answer in answers)
+        if seat or apart or other:
+            yield MemberDifferences(member=member, name=name, seat=seat, ballots=apart, answers=other)
+
+
+def _look_ups(records: Sequence[Record]) -> Iterator[LookUp]:
+    made = [{retrieval.path: retrieval for retrieval in record.retrievals} for record in records]
+    for path in dict.fromkeys(path for by_path in made for path in by_path):
+        looked = [by_path.get(path) for by_path in made]
+        there = [retrieval for retrieval in looked if retrieval]
+        hits = [{_name(one, hit): hit for hit in one.hits} if one else {} for one in looked]
+        found = {name: hit for by_name in reversed(hits) for name, hit in by_name.items()}
+        ordered = dict.fromkeys(name for by_name in hits for name in by_name)
+        yield LookUp(
+            path=path,
+            where=str(getattr(there[0].query, "collection", there[0].query.kind)),
+            made=tuple(one is not None for one in looked),
+            same_query=len({one.key for one in there}) == 1,
+            found=tuple(
+                Found(
+                    id=name,
+                    title=_title(found[name], records[0].case.language),
+                    runs=tuple(name in by_name for by_name in hits),
+                )
+                for name in ordered
+            ),
+        )
+
+
+def _name(retrieval: Retrieved, hit: Hit) -> str:
+    """What a hit is known by; a ranked candidate's id is but its place in that one question."""
+    return str(hit.record["text"]) if retrieval.query.kind == "rank" else hit.id
+
+
+def _title(hit: Hit, language: str) -> str:
+    told = next((hit.record[name] for name in ("title", "name", "text") if hit.record.get(name)), hit.id)
+    return Both.model_validate(told).in_language(language) if isinstance(told, dict) else str(told)

@@ -1,0 +1,92 @@
+"""Two runs beside each other, by an address that can be shared."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.test_hearing import heard, opened, sound, tab
+
+TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
+
+
+def fork(page: Page, run: str) -> str:
+    """Fork the run that the page shows with another number of norms, and wait for the verdict."""
+    page.locator(".st-key-do-fork button").first.click()
+    page.get_by_text("A fork of run", exact=False).wait_for()
+    knob = page.get_by_role("spinbutton", name="Norms a juror is given (K)")
+    knob.fill("1")
+    knob.press("Enter")
+    page.get_by_text("norms: 3 → 1").wait_for()
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_text("Grounds")).to_be_visible(timeout=60_000)
+    found = re.search(r"run=([\w-]+)", page.url)
+    assert found
+    assert found[1] != run
+    return found[1]
+
+
+@pytest.fixture(scope="module")
+def link(app: str, browser: Browser) -> str:
+    """The shared address of a fork beside its parent, reached from the fork's page."""
+    page = opened(browser, app)
+    run = heard(page, "oak-table")
+    other = fork(page, run)
+    page.get_by_role("button", name=re.compile("Compare with its parent")).click()
+    expect(page.get_by_text("They part at", exact=False)).to_be_visible()
+    page.get_by_role("button", name="Share").click()
+    address = page.get_by_test_id("stCode").inner_text().strip()
+    page.close()
+    assert address == f"{app}/compare?runs={run},{other}"
+    return address
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_shared_address_opens_the_same_comparison_in_another_browser(
+    link: str, browser: Browser, theme: str
+) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=theme)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    page.goto(link)
+    for _ in range(2):
+        expect(page.get_by_text("a fork of A", exact=False)).to_be_visible()
+        expect(page.get_by_role("row", name=re.compile("^norms 3 1"))).to_be_visible()
+        page.reload()
+    for name in TABS:
+        tab(page, name)
+        expect(page.get_by_test_id("stMain").locator("[data-stale=true]")).to_have_count(0)
+        sound(page)
+    expect(page.get_by_text("norms: 3 → 1")).to_be_visible()
+    assert page.url == link.replace(",", "%2C")
+    context.close()
+
+
+def test_runs_are_picked_in_their_list(app: str, link: str, browser: Browser) -> None:
+    page = opened(browser, f"{app}/runs")
+    boxes = page.get_by_test_id("stCheckbox").filter(has_text="Compare")
+    boxes.nth(0).locator("label").click()
+    expect(page.get_by_text("Pick one to three more")).to_be_visible()
+    boxes.nth(1).locator("label").click()
+    page.get_by_role("button", name=re.compile("Compare 2 runs")).click()
+    expect(page.get_by_text("They part at", exact=False)).to_be_visible()
+    expect(page.get_by_text("a fork of B", exact=False)).to_be_visible()
+    page.close()
+
+
+def test_a_run_under_way_is_compared_and_followed(app: str, link: str, browser: Browser) -> None:
+    stepped = opened(browser, app)
+    stepped.locator(".st-key-hear-oak-table button").click()
+    stepped.get_by_role("button", name="Start step by step").click()
+    expect(stepped.get_by_text("Paused before Precedents")).to_be_visible()
+    run = re.search(r"run=([\w-]+)", stepped.url)
+    assert run
+    page = opened(browser, link.split(",")[0] + f",{run[1]}")
+    expect(page.get_by_text("so far, in Evidence")).to_be_visible()
+    stepped.locator(".st-key-do-step button").first.click()
+    expect(page.get_by_text("so far, in Precedents")).to_be_visible()
+    sound(page)
+    page.close()
+    stepped.close()

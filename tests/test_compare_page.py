@@ -1,0 +1,194 @@
+"""The page Compare, and the ways that lead to it, drawn by Streamlit's own test harness."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from courtroom.case import Case
+from courtroom.courthouse import Courthouse
+from courtroom.engine.control import Control
+from courtroom.procedures import PROCEDURES
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+
+ROOT = Path(__file__).parents[1]
+TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    """The very courthouse that the pages use."""
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    st.cache_resource.clear()
+    from pages.parts.house import courthouse
+
+    house = courthouse()
+    yield house
+    house.close()
+    st.cache_resource.clear()
+
+
+def driven(house: Courthouse, run: str, control: Control | None = None) -> str:
+    house.runner.go(run, control)
+    house.runner.wait(run, 60)
+    return run
+
+
+def heard(house: Courthouse) -> str:
+    setup = CyberJurorsSetup(jury_size=5)
+    return driven(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
+
+
+def forked(house: Courthouse, run: str, control: Control | None = None) -> str:
+    setup = house.record(run).setup
+    assert isinstance(setup, CyberJurorsSetup)
+    jury = list(setup.jury)
+    jury[2] = jury[2].model_copy(update={"traits": ("blunt",), "background": "Sells tables."})
+    return driven(house, house.fork(run, setup.model_copy(update={"jury": tuple(jury)})), control)
+
+
+def page(runs: str, tab: str | None = None, name: str = "compare") -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    if tab:
+        app.session_state["tab-compare"] = tab
+    app.run()
+    app.switch_page(f"pages/{name}.py")
+    app.query_params["run" if name == "deliberation" else "runs"] = runs
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def texts(app: AppTest) -> str:
+    kinds = (app.title, app.markdown, app.caption, app.info, app.warning, app.error, app.subheader)
+    return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
+
+
+def cells(app: AppTest) -> list[list[str]]:
+    return [list(map(str, row)) for table in app.dataframe for row in table.value.to_numpy().tolist()]
+
+
+def tabs(app: AppTest) -> dict[str, str]:
+    """What each tab shows."""
+    shown = {}
+    for tab in TABS:
+        app.session_state["tab-compare"] = tab
+        app.run()
+        assert not app.exception, (tab, app.exception)
+        shown[tab] = texts(app)
+    return shown
+
+
+@pytest.mark.parametrize("until", [None, "round 1"])
+def test_every_tab_is_drawn_for_three_runs_also_while_one_is_under_way(house: Courthouse, until: str | None) -> None:
+    run = heard(house)
+    fork = forked(house, run, Control(stage=until))
+    app = page(f"{run},{fork},{house.fork(run, house.record(run).setup)}")
+    assert "Of 56 answers" in texts(app)
+    assert "They part at round-1/juror-03/judge" in texts(app)
+    assert "no such ballot" in tabs(app)["Votes"]
+
+
+def first_case(house: Courthouse, procedure: str) -> Case | None:
+    hears = house.procedures[procedure].hears
+    return next((house.library.case(row.id) for row in house.library.cases() if row.kind == hears), None)
+
+
+@pytest.mark.parametrize("procedure", PROCEDURES)
+def test_every_tab_is_drawn_for_any_procedure(house: Courthouse, procedure: str) -> None:
+    case = first_case(house, procedure)
+    if case is None:
+        pytest.skip("no case of the library is heard by it")
+    run = driven(house, house.new_run(procedure, case, house.procedures[procedure].setup(), 0))
+    fork = driven(house, house.fork(run, house.record(run).setup, seed=3))
+    shown = tabs(page(f"{run},{fork}"))
+    assert "Seed" in shown["What differs"]
+    assert ("Nobody has voted" in shown["Votes"]) == (not house.record(run).ballots)
+
+
+def test_every_tab_is_drawn_for_two_procedures(house: Courthouse) -> None:
+    case = house.library.case("criminal-bus-wallet")
+    runs = [
+        driven(house, house.new_run(name, case, house.procedures[name].setup(), 0))
+        for name in ("jurisagents", "verdict")
+    ]
+    assert "Between different procedures" in tabs(page(",".join(runs)))["What differs"]
+
+
+def test_what_differs_is_told_with_its_values_and_whose_they_are(house: Courthouse) -> None:
+    run = heard(house)
+    fork = forked(house, run)
+    app = page(f"{run},{fork}", "What differs")
+    was = house.record(run).setup.jury[2].background  # type: ignore[attr-defined]
+    (table,) = [element.proto.body for element in app.get("html") if "jury.3.background" in element.proto.body]
+    row = re.search("<tr><th>jury.3.background</th>(.*?)</tr>", table)
+    assert row
+    assert re.findall("<td>(.*?)</td>", row[1]) == [was, "Sells tables."]
+    assert "a fork of A" in texts(app)
+    app = page(f"{run},{fork}", "Members")
+    assert [row[:2] for row in cells(app)][0] == [house.record(run).setup.jury[2].name, "≠"]  # type: ignore[attr-defined]
+
+
+def test_a_run_that_is_not_there_is_told_and_the_rest_is_compared(house: Courthouse) -> None:
+    run = heard(house)
+    app = page(f"{run},nope")
+    assert "There is no run nope here" in texts(app)
+    assert "Choose two to four runs" in texts(app)
+    assert "Choose two to four runs" in texts(page(""))
+    fork = forked(house, run)
+    assert "Of 56 answers" in texts(page(f"{run},nope,{fork}"))
+
+
+def test_runs_are_chosen_on_the_page_and_stand_in_its_address(house: Courthouse) -> None:
+    run = heard(house)
+    fork = forked(house, run)
+    app = page("")
+    app.multiselect[0].set_value([fork, run]).run()
+    assert not app.exception
+    assert app.query_params["runs"] in ([f"{fork},{run}"], f"{fork},{run}")
+    assert "A ·" in texts(app)
+
+
+def test_runs_picked_on_their_page_lead_to_their_comparison(house: Courthouse) -> None:
+    run = heard(house)
+    fork = forked(house, run)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run()
+    app.switch_page("pages/runs.py").run()
+    app.checkbox(key=f"pick-{run}").check().run()
+    assert next(button for button in app.button if button.label == "Compare").disabled
+    app.checkbox(key=f"pick-{fork}").check().run()
+    next(button for button in app.button if button.label == "Compare 2 runs").click().run()
+    assert not app.exception
+    assert app.title[0].value == "Compare"
+    assert app.query_params["runs"] in ([f"{run},{fork}"], f"{run},{fork}")
+
+
+def test_a_fork_is_compared_with_its_parent_from_its_own_page(house: Courthouse) -> None:
+    run = heard(house)
+    fork = forked(house, run)
+    app = page(fork, name="deliberation")
+    next(button for button in app.button if button.label == "Compare with its parent").click().run()
+    assert not app.exception
+    assert app.title[0].value == "Compare"
+    assert "They part at round-1/juror-03/judge" in texts(app)
+    assert "Compare with its parent" not in [button.label for button in page(run, name="deliberation").button]
+
+
+def test_a_runs_page_shows_its_family_with_what_each_fork_changed(house: Courthouse) -> None:
+    run = heard(house)
+    fork = forked(house, run)
+    for one in (run, fork):
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+        app.session_state["run"] = one
+        app.session_state[f"tab-{one}"] = "Family"
+        app.run()
+        app.switch_page("pages/deliberation.py").run()
+        assert not app.exception, app.exception
+        assert "jury.3.background" in texts(app)
+        assert "→ Sells tables." in texts(app)

@@ -1,0 +1,332 @@
+"""Runs beside each other: what is said to differ does, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from courtroom.__main__ import main
+from courtroom.courthouse import Courthouse
+from courtroom.dispute import Dispute
+from courtroom.engine.blocks import Graph, Node
+from courtroom.engine.changes import leaves
+from courtroom.engine.control import Control
+from courtroom.engine.procedure import Choice
+from courtroom.engine.record import Record
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.comparison import Comparison, checked, compare, put_in
+from courtroom.figures.graph import differing, draw_graph
+from courtroom.figures.votes_beside import draw_votes_beside
+from courtroom.labelled import LabelledTask
+from courtroom.models.errors import ModelError
+from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.settings import Settings
+from tests.toy import Bench, Scripted, ToySetup, side_by_member
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
+    yield house
+    house.close()
+
+
+def driven(house: Courthouse, run: str, control: Control | None = None) -> Record:
+    house.runner.go(run, control)
+    house.runner.wait(run, 60)
+    return house.record(run)
+
+
+@pytest.fixture(scope="module")
+def jury(house: Courthouse) -> Record:
+    """A jury of seven that discusses for three rounds."""
+    setup = CyberJurorsSetup(jury_size=7, consensus=1)
+    return driven(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
+
+
+def with_persona(record: Record, seat: int, **changes: object) -> CyberJurorsSetup:
+    assert isinstance(record.setup, CyberJurorsSetup)
+    jury = list(record.setup.jury)
+    jury[seat - 1] = jury[seat - 1].model_copy(update=changes)
+    return record.setup.model_copy(update={"jury": tuple(jury)})
+
+
+@pytest.fixture(scope="module")
+def fork(house: Courthouse, jury: Record) -> Record:
+    """The same with another third juror."""
+    return driven(house, house.fork(jury.run.id, with_persona(jury, 3, traits=("blunt",), background="Sells phones.")))
+
+
+def apart(comparison: Comparison) -> set[tuple[str, str]]:
+    return {(answer.stage, answer.member) for answer in comparison.answers if answer.state != "same"}
+
+
+def test_a_fork_with_one_persona_changed_differs_just_there_and_downstream(jury: Record, fork: Record) -> None:
+    found = compare([jury, fork])
+    assert [(kind, one.path) for kind, one in found.differences.all()] == [
+        ("setup", "jury.3.background"),
+        ("setup", "jury.3.traits"),
+    ]
+    assert found.differences.setup[1].values[1] == ["blunt"]
+    assert [m.member for m in found.members if m.seat] == ["juror-03"]
+    assert found.parts_at == "round-1/juror-03/judge"
+    assert {member for stage, member in apart(found) if stage == "round-1"} <= {"juror-03", "clerk"}
+    assert not {stage for stage, _ in apart(found)} & {"evidence", "precedents"}
+    assert {one.path for one in found.look_ups if not one.same_query} == {"precedents/juror-03/norms"}
+    assert [(facts.parent, facts.origin) for facts in found.runs] == [(None, "input"), (jury.run.id, "fork")]
+    asked = [answer for answer in found.answers if answer.sources[1] == "asked"]
+    assert len(asked) == found.runs[1].asked
+    assert not any(answer.same_question for answer in asked)
+
+
+def test_every_answer_is_listed_once_and_differs_in_just_the_fields_named(jury: Record, fork: Record) -> None:
+    found = compare([jury, fork])
+    assert {answer.path for answer in found.answers} == {call.path for call in jury.calls}
+    for answer in found.answers:
+        one, other = jury.call(answer.path), fork.call(answer.path)
+        assert one is not None
+        assert other is not None
+        assert (one.value == other.value) == (answer.state == "same") == (not answer.fields)
+        for field in answer.fields:
+            if "." not in field.path:
+                assert field.values == ((one.value or {})[field.path], (other.value or {})[field.path])
+
+
+def test_a_fork_with_nothing_changed_differs_in_nothing(house: Courthouse, jury: Record) -> None:
+    same = driven(house, house.fork(jury.run.id, jury.setup))
+    found = compare([jury, same])
+    assert (list(found.differences.all()), found.verdict, found.members, found.parts_at) == ([], (), (), "")
+    assert {answer.state for answer in found.answers} == {"same"}
+    assert all(all(one.runs) for look_up in found.look_ups for one in look_up.found)
+    assert found.runs[1].asked == 0
+
+
+def test_a_run_that_is_still_going_on_is_compared_as_far_as_it_is(house: Courthouse, jury: Record) -> None:
+    setup = jury.setup.model_copy(update={"norms": 2})
+    begun = driven(house, house.fork(jury.run.id, setup), Control(stage="round 1"))
+    new = house.record(house.fork(jury.run.id, setup))
+    found = compare([jury, begun, new])
+    assert found.runs[1].stages == ("Evidence", "Precedents", "Round 1")
+    assert [one.path for one in found.differences.setup] == ["norms"]
+    assert [ballot.path for ballot in found.ballots] == ["round-1", "round-2", "round-3"]
+    assert [tally is not None for tally in found.ballots[1].tallies] == [True, False, False]
+    assert not any(row.differs for row in found.ballots[1].members)
+    states = {answer.path: answer.state for answer in found.answers}
+    assert {state for path, state in states.items() if path.startswith("evidence/")} == {"same"}
+    assert {state for path, state in states.items() if path.startswith("round-2/")} == {"not yet"}
+    assert found.parts_at.startswith("round-1/")
+    assert compare([jury, new]).parts_at == ""
+    assert not any(member.seat for member in found.members)
+    assert found.verdict == ()
+
+
+def test_an_answer_that_only_some_have_shows_where_those_differ(house: Courthouse, jury: Record, fork: Record) -> None:
+    new = house.record(house.fork(jury.run.id, jury.setup))
+    found = {answer.path: answer for answer in compare([jury, fork, new]).answers}
+    (field, *_) = found["round-1/juror-03/judge"].fields
+    assert field.values[0] != field.values[1]
+    assert field.values[2] is None
+    assert found["round-1/juror-03/judge"].state == "differs"
+    assert found["round-1/juror-03/judge"].sources[2] is None
+
+
+def test_votes_are_found_by_ballot_and_member(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, Scripted(side_by_member))
+    alone = bench.hear(ToySetup(consensus=0.9))
+    bench.model.reply = lambda request: '{"side": "buyer", "reason": "It is cold."}'
+    united = bench.hear(ToySetup(consensus=0.9), seed=1)
+    found = compare([alone, united])
+    first, second = found.ballots
+    assert [(row.member, row.differs) for row in first.members] == [
+        ("juror-01", True), ("juror-02", False), ("juror-03", False),
+    ]  # fmt: skip
+    assert [vote and (vote.choice, vote.reasons) for vote in first.members[0].votes] == [
+        ("seller", ("round 1",)), ("buyer", ("It is cold.",)),
+    ]  # fmt: skip
+    assert [tally and tally.counts for tally in first.tallies] == [{"buyer": 2, "seller": 1}, {"buyer": 3, "seller": 0}]
+    assert [tally and round(tally.share, 2) for tally in first.tallies] == [0.67, 1.0]
+    assert (second.tallies[1], second.members[0].votes[1], second.members[0].differs) == (None, None, False)
+    assert [answer.path for answer in found.answers][-1] == "round-2/juror-03/vote"
+    assert {answer.state for answer in found.answers if answer.stage == "round-2"} == {"only in some"}
+    assert found.differences.seed[0].values == (0, 1)
+    assert found.members[0].ballots == ("round-1",)
+    bench.close()
+
+
+def test_a_member_without_an_answer_is_told_beside_one_that_has(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    answered = bench.hear(ToySetup(rounds=1))
+    bench.model.reply = lambda request: (
+        ModelError("The server is down.") if request.tag.endswith("juror-02") else '{"side": "buyer", "reason": "x"}'
+    )
+    failed = bench.hear(ToySetup(rounds=1), seed=1)
+    found = compare([answered, failed])
+    (answer,) = [answer for answer in found.answers if answer.member == "juror-02"]
+    assert [field.path for field in answer.fields] == ["side", "reason", "no_answer"]
+    assert answer.fields[2].values[0] is None
+    assert "The server is down." in answer.fields[2].values[1]
+    (row,) = [row for row in found.ballots[0].members if row.differs]
+    assert [vote and vote.choice for vote in row.votes] == ["buyer", None]
+    bench.close()
+
+
+def test_different_procedures_are_compared_by_what_they_share(house: Courthouse) -> None:
+    case = house.library.case("criminal-bus-wallet")
+    one, other = (
+        driven(house, house.new_run(name, case, house.procedures[name].setup(), 0))
+        for name in ("jurisagents", "verdict")
+    )
+    found = compare([one, other])
+    assert found.differences.procedure[0].values == ("jurisagents", "verdict")
+    assert found.differences.case == ()
+    shared = set(type(one.setup).model_fields) & set(type(other.setup).model_fields)
+    assert {difference.path.split(".")[0] for difference in found.differences.setup} <= shared
+    assert {answer.path for answer in found.answers} == {call.path for call in (*one.calls, *other.calls)}
+    assert found.verdict
+    assert any("Article" not in thing.id for look_up in found.look_ups for thing in look_up.found)
+
+
+def test_several_ballots_of_one_stage_are_told_apart(house: Courthouse) -> None:
+    case = house.library.case("statement-follows")
+    assert isinstance(case, LabelledTask)
+    setup = CourtroomLLMSetup(texts=tuple(item.id for item in case.items[:3]))
+    one = driven(house, house.new_run("courtroom-llm", case, setup, 0))
+    other = driven(house, house.fork(one.run.id, one.setup, seed=3))
+    found = compare([one, other])
+    assert {ballot.path for ballot in found.ballots} == set(one.ballots) | set(other.ballots)
+    assert len(found.ballots) == 3
+    assert all(ballot.path.startswith("judgment/") for ballot in found.ballots)
+    for ballot in found.ballots:
+        for row in ballot.members:
+            assert [vote and vote.choice for vote in row.votes] == [
+                (cast := record.ballots.get(ballot.path, {}).get(row.member)) and cast.choice for record in (one, other)
+            ]
+
+
+def test_another_case_is_told_by_its_fields_and_evidence_by_its_id(house: Courthouse, jury: Record) -> None:
+    assert isinstance(jury.case, Dispute)
+    removed, kept = jury.case.evidence[0], jury.case.evidence[1:]
+    changed = kept[0].model_copy(update={"text": "Nothing."})
+    other = jury.case.model_copy(update={"evidence": (changed, *kept[1:])})
+    found = put_in([(jury.run, jury.case, jury.setup), (jury.run, other, jury.setup)])
+    assert [one.path for one in found.case] == [f"evidence.{removed.id}", f"evidence.{changed.id}.text"]
+    assert found.case[0].values[1] is None
+    assert found.case[1].values == (kept[0].text, "Nothing.")
+
+
+def test_leaves_are_found_in_any_depth_and_number() -> None:
+    assert list(leaves([{"a": 1, "b": [1, 2]}, {"a": 1, "b": [1, 3]}, {"b": [1, 2]}])) == [
+        ("a", (1, 1, None)),
+        ("b", ([1, 2], [1, 3], [1, 2])),
+    ]
+    assert list(leaves([[{"x": 1}, {"x": 2}], [{"x": 1}]])) == [("2", ({"x": 2}, None))]
+    assert list(leaves([[{"x": 1}, {"x": 2}], [{"x": 3}], [{"x": 3}, {"x": 4}]])) == [
+        ("1.x", (1, 3, 3)),
+        ("2.x", (2, None, 4)),
+    ]
+
+
+def graph(**choices: str | None) -> Graph:
+    return Graph(nodes=tuple(Node(name, name, choice, 0.5) for name, choice in choices.items()), edges=())
+
+
+def test_nodes_with_another_choice_have_a_halo_and_all_the_same_place() -> None:
+    one, other, empty = graph(a="buyer", b="seller"), graph(b="buyer", a="buyer", c=None), graph()
+    assert differing([one, other, empty]) == {"b", "c"}
+    choices = (Choice("buyer", "Buyer", 0, "circle", "●"), Choice("seller", "Seller", 1, "square", "■"))
+    figures = [draw_graph(each, choices, together=(one, other, empty)) for each in (one, other, empty)]
+    places = [
+        {
+            node: (x, y)
+            for trace in figure.data
+            for node, x, y in zip(trace.customdata or (), trace.x, trace.y, strict=False)
+        }
+        for figure in figures
+    ]
+    assert (set(places[0]), set(places[1]), set(places[2])) == ({"a", "b"}, {"a", "b", "c"}, set())
+    assert all(places[0][node] == places[1][node] for node in ("a", "b"))
+    (halo,) = [trace for trace in figures[0].data if trace.name == "Not the same in all"]
+    assert (halo.x[0], halo.y[0]) == places[0]["b"]
+    assert all(trace.name != "Not the same in all" for trace in draw_graph(one, choices).data)
+
+
+def test_bars_beside_each_other_are_shares_of_those_who_had_a_vote(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, Scripted(side_by_member))
+    alone = bench.hear(ToySetup(consensus=0.9))
+    bench.model.reply = lambda request: '{"side": "buyer", "reason": "It is cold."}'
+    found = compare([alone, bench.hear(ToySetup(consensus=0.9, size=4), seed=1)])
+    assert bench.procedures is not None
+    buyer, seller = draw_votes_beside(found.ballots, "AB", bench.procedures["toy"].choices).data
+    assert [list(map(str, names)) for names in buyer.y] == [["Round 1", "Round 1", "Round 2"], ["A", "B", "A"]]
+    assert [round(share, 2) for share in buyer.x] == [0.67, 1.0, 1.0]
+    assert [round(share, 2) for share in seller.x] == [0.33, 0.0, 0.0]
+    bench.close()
+
+
+@pytest.mark.parametrize("runs", [["a"], ["a", "a"], ["a", "b", "c", "d", "e"]])
+def test_too_few_or_too_many_runs_are_refused_in_a_sentence(runs: list[str]) -> None:
+    with pytest.raises(CourtroomError, match="Two to four"):
+        checked(runs)
+
+
+def test_a_family_is_a_tree_of_forks_with_what_each_changed(house: Courthouse, jury: Record) -> None:
+    first = house.fork(jury.run.id, jury.setup.model_copy(update={"norms": 1}))
+    second = house.fork(jury.run.id, jury.setup, seed=5)
+    grandchild = house.fork(first, jury.setup.model_copy(update={"norms": 1, "tie": "seller"}))
+    house.new_run("cyberjurors", jury.case, CyberJurorsSetup(jury_size=2), 9)
+    kin = house.family(grandchild)
+    told = {one.run.id: (one.depth, [difference.path for _, difference in one.changes.all()]) for one in kin}
+    assert told[jury.run.id] == (0, [])
+    assert told[first] == (1, ["norms"])
+    assert told[grandchild] == (2, ["tie"])
+    assert told[second] == (1, ["seed"])
+    order = [one.run.id for one in kin]
+    assert order[0] == jury.run.id
+    assert order.index(grandchild) == order.index(first) + 1
+    assert {one.run.id for one in house.family(second)} == set(order)
+    house.store.delete(first)
+    assert [one.run.id for one in house.family(grandchild)] == [grandchild]
+    assert grandchild not in {one.run.id for one in house.family(second)}
+
+
+def shell(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], house: Courthouse, *words: str
+) -> tuple[int, str, str]:
+    monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
+    monkeypatch.setattr("sys.argv", ["courtroom", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out, said.err
+
+
+def test_the_shell_prints_the_comparison_as_json_and_as_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], house: Courthouse, jury: Record, fork: Record
+) -> None:
+    runs = jury.run.id, fork.run.id
+    code, out, _ = shell(monkeypatch, capsys, house, "compare", *runs, "--json")
+    assert code == 0
+    assert Comparison.model_validate_json(out) == Comparison.model_validate_json(
+        compare([jury, fork]).model_dump_json()
+    )
+    assert json.loads(out)["differences"]["setup"][1]["path"] == "jury.3.traits"
+    code, out, _ = shell(monkeypatch, capsys, house, "compare", *runs)
+    assert code == 0
+    assert 'setup jury.3.traits: A ["' in out
+    assert "from round-1/juror-03/judge on" in out
+    assert f"fork of {jury.run.id}" in out
+
+
+def test_the_shell_refuses_what_cannot_be_compared_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], house: Courthouse, jury: Record
+) -> None:
+    code, out, err = shell(monkeypatch, capsys, house, "compare", jury.run.id, "nope")
+    assert (code, out) == (2, "")
+    assert "There is no run “nope” here" in err
+    code, out, err = shell(monkeypatch, capsys, house, "compare", jury.run.id)
+    assert (code, out) == (2, "")
+    assert "Two to four different runs" in err
