@@ -1,8 +1,8 @@
 """How good the offline model's summaries and labels are: `COURTROOM_REAL_DATA=folder python -m tests.benchmarks.measure_texts`.
 
 Summaries: the sample documents against their reference summaries, beside the first sentences (lead-3, and lead-N with as
-many sentences as ours). Labels: `classification/` in the folder (RTE, QNLI, BoolQ, Emotion), beside the majority class;
-without the folder the summaries alone.
+many sentences as ours). Labels: the two sample tasks and, with the folder, its `classification/` (RTE, QNLI,
+BoolQ, Emotion), beside the majority class.
 """
 
 from __future__ import annotations
@@ -32,8 +32,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         house = Courthouse(Settings(home=Path(home)))
         summaries(house)
+        tasks = [
+            case for listed in house.library.cases() if isinstance(case := house.library.case(listed.id), LabelledTask)
+        ]
         if folder := os.environ.get("COURTROOM_REAL_DATA"):
-            labels(house, Path(folder) / "classification")
+            tasks += [public(Path(folder) / "classification", name) for name in SETS]
+        labels(house, tasks)
         house.close()
 
 
@@ -64,22 +68,27 @@ def mean(scores: Sequence[Overlap], measure: str) -> float:
     return sum(getattr(score, measure) for score in scores) / len(scores)
 
 
-def labels(house: Courthouse, folder: Path) -> None:
+def public(folder: Path, name: str) -> LabelledTask:
+    """One public set; the texts that Emotion is trained on are its examples."""
+    (package,) = read_upload(name, folder / name)
+    case = package.case
+    assert isinstance(case, LabelledTask)
+    if name != "emotion.txt":
+        return case
+    (training,) = read_upload("emotion.train.txt", folder / "emotion.train.txt")
+    assert isinstance(training.case, LabelledTask)
+    return LabelledTask.model_validate(
+        {**case.model_dump(), "examples": [item.model_dump() for item in training.case.items]}
+    )
+
+
+def labels(house: Courthouse, tasks: Sequence[LabelledTask]) -> None:
     """Accuracy of each structure on each set."""
     print(f"\n{'accuracy':20}{'texts':>8}{'majority':>10}" + "".join(f"{name:>12}" for name in STRUCTURES))
-    for name in SETS:
-        (package,) = read_upload(name, folder / name)
-        case = package.case
-        assert isinstance(case, LabelledTask)
-        if name == "emotion.txt":
-            (training,) = read_upload("emotion.train.txt", folder / "emotion.train.txt")
-            assert isinstance(training.case, LabelledTask)
-            case = LabelledTask.model_validate(
-                {**case.model_dump(), "examples": [item.model_dump() for item in training.case.items]}
-            )
+    for case in tasks:
         gold = {item.id: item.label for item in case.items}
         most = Counter(gold.values()).most_common(1)[0][1] / len(gold)
-        row = f"{Path(name).stem:20}{len(gold):8}{most:10.1%}"
+        row = f"{case.id[:19]:20}{len(gold):8}{most:10.1%}"
         for structure in STRUCTURES:
             verdict = heard(house, "courtroom-llm", case, {"texts": ["all"], "structure": structure}).run.verdict
             assert verdict is not None
