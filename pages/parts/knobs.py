@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from courtroom.engine.setup import Budget
 from pages.parts.draft import Draft
 
-OWN_SECTION = {"model", "roles", "members", "prompts", "jury", "graph", "rules", "budget"}
+OWN_SECTION = {"model", "roles", "members", "prompts", "jury", "graph", "rules", "budget", "empty_seats"}
 """Fields that have a section or an editor of their own."""
 
 
