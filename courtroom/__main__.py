@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from courtroom import shell_knowledge
+from courtroom import shell_knowledge, shell_sweep
 from courtroom.case import Case
 from courtroom.case_checks import check
 from courtroom.case_files import explain, read_upload
@@ -26,6 +26,7 @@ from courtroom.trajectory import DraftBatch
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(shell_knowledge.app, name="knowledge")
+app.command("sweep")(shell_sweep.sweep)
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
 app.add_typer(cases_app, name="cases")
 

@@ -22,6 +22,7 @@ from courtroom.engine.setup import Setup
 from courtroom.engine.setups import SetupStore
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.sweep_store import SweepStore
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.search import Knowledge
 from courtroom.library import Library
@@ -29,9 +30,11 @@ from courtroom.media import MediaStore
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
+from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
+from courtroom.sweeper import Sweeper
 
 
 @dataclass
@@ -81,6 +84,11 @@ class Courthouse:
     def imports(self) -> Imports:
         """Files being taken into the knowledge base."""
         return Imports(self.database, self.knowledge, self.settings.home / "imports")
+
+    @cached_property
+    def sweeps(self) -> Sweeper:
+        """What-if sweeps."""
+        return Sweeper(SweepStore(self.database), self)
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -167,15 +175,27 @@ class Courthouse:
         """A run as it stands on record."""
         return self.runner.record(run)
 
-    def estimate(self, procedure: str, case: Case, setup: Setup, seed: int, parent: str | None = None) -> Estimate:
+    def estimate(
+        self,
+        procedure: str,
+        case: Case,
+        setup: Setup,
+        seed: int,
+        parent: str | None = None,
+        known: dict[str, Reply] | None = None,
+    ) -> Estimate:
         """About what a run will take, by a rehearsal in memory in which answers on record count as they are.
 
         Args:
             parent: the run that it is to be forked from: what that one looked up is not looked up anew.
+            known: answers that estimates before this one came to; they count as on record, and this one's are added.
         """
         seen = (lambda key: self.store.retrieval(parent, key)) if parent else (lambda key: None)
         work = rehearse(
-            self.procedures[procedure], case, setup, seed, self.knowledge, self.capabilities, self.answers.reply, seen
+            *(self.procedures[procedure], case, setup, seed, self.knowledge, self.capabilities),
+            on_record=self.answers.reply,
+            seen=seen,
+            known=known,
         )
         return self.runner.do(work).result()
 

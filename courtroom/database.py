@@ -74,6 +74,16 @@ MIGRATIONS: tuple[str, ...] = (
         json_array(json_object('op', 'put', 'collection', 'precedents', 'record', json_extract(body, '$.record')))))
         WHERE kind = 'learned';
     """,
+    """
+    CREATE TABLE sweeps (
+        id TEXT PRIMARY KEY, base TEXT NOT NULL, title TEXT NOT NULL, plan TEXT NOT NULL, status TEXT NOT NULL,
+        reason TEXT NOT NULL DEFAULT '', created REAL NOT NULL, owner TEXT, heartbeat REAL
+    );
+    CREATE TABLE sweep_runs (
+        sweep TEXT NOT NULL, variant INTEGER NOT NULL, seed INTEGER NOT NULL, run TEXT NOT NULL,
+        PRIMARY KEY (sweep, variant, seed)
+    ) WITHOUT ROWID;
+    """,
 )
 
 

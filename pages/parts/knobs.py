@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Mapping
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import streamlit as st
-from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from courtroom.engine.knobs import bounds, is_group, plain
 from courtroom.engine.setup import Budget
 from pages.parts.draft import Draft
 
@@ -20,7 +19,7 @@ OWN_SECTION = {"model", "roles", "members", "prompts", "jury", "graph", "rules",
 def knobs(draft: Draft) -> None:
     """All plain fields of the setup, then its budget."""
     fields = {name: field for name, field in draft.kind.model_fields.items() if name not in OWN_SECTION}
-    groups = {name: field.annotation for name, field in fields.items() if _is_group(field)}
+    groups = {name: field.annotation for name, field in fields.items() if is_group(field)}
     _grid({name: field for name, field in fields.items() if name not in groups}, draft.values, draft, "")
     for name, group in groups.items():
         st.subheader(fields[name].title or name, help=fields[name].description)
@@ -40,22 +39,17 @@ def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: Draft,
                 st.caption(f"Default: {default}")
 
 
-def _is_group(field: FieldInfo) -> bool:
-    """Whether a field holds several knobs of its own."""
-    return isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-
-
 def knob(field: FieldInfo, value: Any, key: str) -> Any:
     """One widget for one field, by its type."""
     title, help_text = field.title or "", field.description
-    kind, optional = _plain(field.annotation)
+    kind, optional = plain(field.annotation)
     if get_origin(kind) is Literal:
         options = list(get_args(kind))
         return st.selectbox(title, options, options.index(value), key=key, help=help_text)
     if kind is bool:
         return st.toggle(title, value, key=key, help=help_text)
     if kind in (int, float):
-        low, high = _bounds(field)
+        low, high = bounds(field)
         share = kind is float and low == 0 and high == 1
         if share and not optional:
             return st.slider(title, 0.0, 1.0, float(value), 0.05, key=key, help=help_text)
@@ -66,21 +60,3 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
             step=step, key=key, help=help_text, placeholder="not set" if optional else None,
         )  # fmt: skip
     return st.text_input(title, value or "", key=key, help=help_text)
-
-
-def _plain(annotation: Any) -> tuple[Any, bool]:
-    """The type without None, and whether None is allowed."""
-    if get_origin(annotation) in (Union, types.UnionType):
-        kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
-        return kinds[0], True
-    return annotation, False
-
-
-def _bounds(field: FieldInfo) -> tuple[float | None, float | None]:
-    low = high = None
-    for rule in field.metadata:
-        low = getattr(rule, "ge", None) if getattr(rule, "ge", None) is not None else low
-        high = getattr(rule, "le", None) if getattr(rule, "le", None) is not None else high
-        if getattr(rule, "gt", None) is not None:
-            low = rule.gt
-    return low, high
