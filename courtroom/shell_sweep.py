@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import read_value
+from courtroom.engine.changes import read_values
 from courtroom.evaluation.sweep_results import Result, results
 from courtroom.evaluation.sweeps import (
     Axis,
@@ -58,9 +58,9 @@ def sweep(
     if estimate:
         found = house.sweeps.estimate(wanted, lambda done, total: _tell(f"Rehearsed {done} of {total}"))
         house.close()
-        summary = {"variants": len(wanted.variants), "runs": found.runs, "ask": found.ask, "serve": found.serve}
         told = f"{found.runs} runs: {found.ask} calls would be asked, {found.serve} are served from the record."
-        print(json.dumps(summary) if json_ else told)
+        takes = {"variants": len(wanted.variants), "runs": found.runs, "ask": found.ask, "serve": found.serve}
+        print(json.dumps(takes) if json_ else told)
         return
     name = name or house.sweeps.start(wanted)
     house.sweeps.go(name)
@@ -119,9 +119,9 @@ def _plan(
         if not equals or not given:
             raise typer.BadParameter(f"--vary {text}: write KEY=V1,V2,...")
         if path.strip() == "seed":
-            wanted = [_seed(value) for value in listed(given)]
+            wanted = [_seed(value) for value in read_values(given)]
         else:
-            axes.append(values(path.strip(), listed(given)))
+            axes.append(values(path.strip(), read_values(given)))
     for what in dict.fromkeys(drop):
         makers = {
             Drop.jurors: lambda: members_left_out(procedure, base.setup, base.case, base.run.seed),
@@ -135,15 +135,6 @@ def _plan(
         offered = house.sweeps.propose(run, budget, lambda done, total: _tell(f"Rehearsed {done} of {total}"))
         axes.append(tuple(variant for variant, _ in offered))
     return house.sweeps.plan(run, grid(*axes) if cross else singly(*axes), wanted)
-
-
-def listed(text: str) -> list[Any]:
-    """`1,2` as numbers, `ring,complete` as words, `[1],[1,2]` as JSON."""
-    try:
-        found = json.loads(f"[{text}]")
-    except json.JSONDecodeError:
-        return [read_value(part.strip()) for part in text.split(",")]
-    return list(found)
 
 
 def _seed(value: Any) -> int:

@@ -154,7 +154,7 @@ class Sweeper:
             self._keys[sweep] = dict(keys)
         if self.store.sweep(sweep).status != "done":
             self.store.set_status(sweep, "running")
-            self._do(self._take_up(sweep))
+            self._do(self._take_up(sweep, self._house.runner))
 
     def pause(self, sweep: str) -> None:
         """Start no further run, and let go of those under way; nothing that was answered is lost."""
@@ -177,7 +177,7 @@ class Sweeper:
         """Go on with the sweeps whose process has died; their ids."""
         found = [sweep for sweep in self.store.sweeps() if self._interrupted(sweep)]
         for sweep in found:
-            self._do(self._take_up(sweep.id))
+            self._do(self._take_up(sweep.id, self._house.runner))
         return [sweep.id for sweep in found]
 
     def wait(self, sweep: str, timeout: float | None = None) -> None:
@@ -205,47 +205,49 @@ class Sweeper:
 
     # --- on the loop ----------------------------------------------------------------------------------------
 
+    # What runs here is given the runner: asking the house for it waits for the lock under which the house is closed,
+    # and closing waits for this loop.
+
     async def _say(self, sweep: str, status: Status, reason: str) -> None:
         """Said on the loop, so that no run begins between this and what comes after it."""
         if self.store.status(sweep) in ("running", "paused"):
             self.store.set_status(sweep, status, reason)
 
-    async def _take_up(self, sweep: str) -> None:
-        row, owner = self.store.sweep(sweep), self._house.runner.owner
+    async def _take_up(self, sweep: str, runner: Runner) -> None:
+        row, owner = self.store.sweep(sweep), runner.owner
         if sweep in self._driving or (row.owner not in (None, owner) and alive(row.owner, row.heartbeat)):
             return  # its driver goes on by itself
         if self.store.claim(sweep, owner, row.owner):
             self._driving.add(sweep)
-            task = asyncio.create_task(self._drive(sweep))
+            task = asyncio.create_task(self._drive(sweep, runner))
             task.add_done_callback(lambda done: self._driving.discard(sweep))
 
-    async def _drive(self, sweep: str) -> None:
-        owner = self._house.runner.owner
+    async def _drive(self, sweep: str, runner: Runner) -> None:
         try:
-            await self._run_all(sweep, owner)
+            await self._run_all(sweep, runner)
         except CourtroomError as error:
             self.store.set_status(sweep, "paused", str(error))
         except Exception:  # noqa: BLE001  nobody awaits this task: what goes wrong is told on the sweep and in the log
             log.exception("sweep %s could not be driven", sweep)
             self.store.set_status(sweep, "paused", "The sweep could not be driven; the log says why.")
         finally:
-            self.store.release(sweep, owner)
+            self.store.release(sweep, runner.owner)
 
-    async def _run_all(self, sweep: str, owner: str) -> None:
+    async def _run_all(self, sweep: str, runner: Runner) -> None:
         row = self.store.sweep(sweep)
-        base = self.base(row.base)
+        base = runner.record(row.base)
         waiting = iter([cell for cell in self.store.cells(sweep) if cell.status != "done"])
         troubles: list[str] = []
 
         async def run(cell: Cell) -> None:
             try:
-                await self._run(base, row, cell)
+                await self._run(base, row, cell, runner)
             except CourtroomError as error:
                 troubles.append(str(error))
 
         async with asyncio.TaskGroup() as group:
             under_way: set[asyncio.Task[None]] = set()
-            while self.store.status(sweep) == "running" and self.store.beat(sweep, owner):
+            while self.store.status(sweep) == "running" and self.store.beat(sweep, runner.owner):
                 while len(under_way) < AT_ONCE and (cell := next(waiting, None)):
                     under_way.add(group.create_task(run(cell)))
                 if not under_way:
@@ -254,15 +256,15 @@ class Sweeper:
         if self.store.status(sweep) == "running":
             self._conclude(sweep, troubles)
 
-    async def _run(self, base: Record, sweep: Sweep, cell: Cell) -> None:
+    async def _run(self, base: Record, sweep: Sweep, cell: Cell, runner: Runner) -> None:
         if self.store.status(sweep.id) != "running":
             return
         if cell.status == "waiting":
             setup, case = applied(sweep.plan.variants[cell.variant], base.setup, base.case)
             self._house.fork(base.run.id, setup, cell.seed, case, cell.run)
         if keys := self._keys.get(sweep.id):
-            self._house.runner.keys[cell.run] = keys
-        await self._house.runner.finish(cell.run)
+            runner.keys[cell.run] = keys
+        await runner.finish(cell.run)
 
     def _conclude(self, sweep: str, troubles: list[str]) -> None:
         left = [cell for cell in self.store.cells(sweep) if cell.status != "done"]

@@ -58,6 +58,14 @@ def read_value(text: str) -> Any:
         return text
 
 
+def read_values(text: str) -> list[Any]:
+    """Several values with commas: `1,2` as numbers, `ring,complete` as words, `[1],[1,2]` as JSON."""
+    try:
+        return list(json.loads(f"[{text}]"))
+    except json.JSONDecodeError:
+        return [read_value(part.strip()) for part in text.split(",") if part.strip()]
+
+
 def put(values: dict[str, Any], path: str, value: Any) -> None:
     """Put a value into plain data.
 
