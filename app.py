@@ -15,6 +15,7 @@ page = st.navigation(
         st.Page("pages/setup.py", title="Setup", icon=":material/tune:"),
         st.Page("pages/deliberation.py", title="Deliberation", icon=":material/gavel:"),
         st.Page("pages/knowledge.py", title="Knowledge", icon=":material/auto_stories:"),
+        st.Page("pages/sweep.py", title="What if", icon=":material/alt_route:"),
         st.Page("pages/runs.py", title="Runs", icon=":material/history:"),
         st.Page("pages/compare.py", title="Compare", icon=":material/compare:"),
     ],

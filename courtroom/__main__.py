@@ -12,11 +12,12 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from courtroom import shell_knowledge
+from courtroom import shell_knowledge, shell_sweep
 from courtroom.case import Case
 from courtroom.case_checks import check
 from courtroom.case_files import explain, read_upload
-from courtroom.courthouse import Courthouse, set_value
+from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import changed, read_value
 from courtroom.engine.control import Control
 from courtroom.engine.procedure import StageKind
 from courtroom.engine.setup import Setup
@@ -31,6 +32,7 @@ app = typer.Typer(
     help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
 )
 app.add_typer(shell_knowledge.app, name="knowledge")
+app.command("sweep")(shell_sweep.sweep)
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
 app.add_typer(cases_app, name="cases")
 
@@ -110,8 +112,7 @@ def fork(
     """Run a case again with something changed; what is not touched by it is served from the record."""
     house = Courthouse()
     parent = house.record(run)
-    kind = house.procedures[parent.run.procedure].setup
-    setup = _changed(kind, parent.setup.model_dump(mode="json"), set_ or [])
+    setup = _changed(parent.setup, set_ or [])
     if not estimate:
         _drive(house, house.fork(run, setup, seed), None, json_)
     wanted = parent.run.seed if seed is None else seed
@@ -206,20 +207,18 @@ def _case(house: Courthouse, name: str) -> Case:
 
 
 def _setup(kind: type[Setup], model: str | None, changes: list[str]) -> Setup:
-    values: dict[str, Any] = kind().model_dump(mode="json")
-    if model:
-        values["model"]["id"] = model
-    return _changed(kind, values, changes)
+    return _changed(kind(), [*([f"model.id={json.dumps(model)}"] if model else []), *changes])
 
 
-def _changed(kind: type[Setup], values: dict[str, Any], changes: list[str]) -> Setup:
+def _changed(setup: Setup, changes: list[str]) -> Setup:
+    values: dict[str, Any] = {}
     for change in changes:
         key, equals, text = change.partition("=")
         if not equals:
             raise CourtroomError(f"--set {change}: write KEY=VALUE.")
-        set_value(values, key.strip(), text)
+        values[key.strip()] = read_value(text)
     try:
-        return kind.model_validate(values)
+        return changed(setup, values)
     except ValidationError as error:
         raise CourtroomError(" ".join(explain(error))) from error
 

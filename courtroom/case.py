@@ -8,6 +8,8 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from courtroom.errors import CaseError
+
 MediumKind = Literal["image", "video"]
 
 
@@ -82,6 +84,20 @@ class Case(Strict):
             CaseError: the text can't be read as such a case.
         """
         raise NotImplementedError(f"a text does not make a {cls.kind_title}")
+
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """What can be left out of the case, one by one: name, and what it is in short."""
+        return ()
+
+    def without(self, *parts: str) -> Self:
+        """The case with these parts left out.
+
+        Raises:
+            CaseError: it has no such part, or can't do without.
+        """
+        if parts:
+            raise CaseError(f"{self.id} has no part that could be left out.")
+        return self
 
     def real_outcome(self) -> str:
         """What was really decided, in words; empty where that isn't known."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import logging
 import threading
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from courtroom.engine.store import Run, RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import put_in
 from courtroom.evaluation.family import Kin, family
+from courtroom.evaluation.sweep_store import SweepStore
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.search import Knowledge
 from courtroom.library import Library
@@ -32,9 +32,11 @@ from courtroom.media import MediaStore
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
+from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
+from courtroom.sweeper import Sweeper
 
 
 @dataclass
@@ -84,6 +86,11 @@ class Courthouse:
     def imports(self) -> Imports:
         """Files being taken into the knowledge base."""
         return Imports(self.database, self.knowledge, self.settings.home / "imports")
+
+    @cached_property
+    def sweeps(self) -> Sweeper:
+        """What-if sweeps."""
+        return Sweeper(SweepStore(self.database), self)
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -156,17 +163,21 @@ class Courthouse:
         self.knowledge.offer(case)
         return self.store.create(procedure, case, complete, seed)
 
-    def fork(self, parent: str, setup: Setup, seed: int | None = None) -> str:
+    def fork(
+        self, parent: str, setup: Setup, seed: int | None = None, case: Case | None = None, run: str | None = None
+    ) -> str:
         """A new run of the same case with another setup. What is not touched by the change is served from the record.
 
         Args:
             seed: another one than the parent's asks all that depends on chance anew.
+            case: the parent's case with something changed.
+            run: the id it is to have; a run that has it already stays as it is.
         """
         row = self.store.run(parent)
-        case = self.store.case(row)
+        heard = case or self.store.case(row)
         wanted = row.seed if seed is None else seed
-        complete, _ = self.procedures[row.procedure].prepare(case, setup, wanted)
-        return self.store.create(row.procedure, case, complete, wanted, parent=parent, origin="fork")
+        complete, _ = self.procedures[row.procedure].prepare(heard, setup, wanted)
+        return self.store.create(row.procedure, heard, complete, wanted, parent=parent, origin="fork", run=run)
 
     def record(self, run: str) -> Record:
         """A run as it stands on record."""
@@ -180,16 +191,28 @@ class Courthouse:
 
         return family(self.store.kin(run), run, lambda parent, fork: put_in([given(parent), given(fork)]))
 
-    def estimate(self, procedure: str, case: Case, setup: Setup, seed: int, parent: str | None = None) -> Estimate:
+    def estimate(
+        self,
+        procedure: str,
+        case: Case,
+        setup: Setup,
+        seed: int,
+        parent: str | None = None,
+        known: dict[str, Reply] | None = None,
+    ) -> Estimate:
         """About what a run will take, by a rehearsal in memory in which answers on record count as they are.
 
         Args:
             parent: the run that it is to be forked from: what that one looked up is not looked up anew.
+            known: answers that estimates before this one came to; they count as on record, and this one's are added.
         """
         self.knowledge.offer(case)
         seen = (lambda key: self.store.retrieval(parent, key)) if parent else (lambda key: None)
         work = rehearse(
-            self.procedures[procedure], case, setup, seed, self.knowledge, self.capabilities, self.answers.reply, seen
+            *(self.procedures[procedure], case, setup, seed, self.knowledge, self.capabilities),
+            on_record=self.answers.reply,
+            seen=seen,
+            known=known,
         )
         return self.runner.do(work).result()
 
@@ -223,51 +246,10 @@ class Courthouse:
         return procedure.prepare(record.case, record.setup, record.run.seed)[1]
 
 
-def set_value(values: dict[str, Any], path: str, text: str) -> None:
-    """Set one field of a setup, as in `rounds=2`, `model.temperature=0`, `jury.5.traits=["stubborn"]`.
-
-    Args:
-        values: the setup as plain data; changed in place.
-        path: names and, in lists, 1-based positions, with dots.
-        text: JSON, or else taken as a plain string.
-
-    Raises:
-        CourtroomError: the path leads nowhere.
-    """
-    try:
-        value: Any = json.loads(text)
-    except json.JSONDecodeError:
-        value = text
-    *way, last = path.split(".")
-    at: Any = values
-    for name in way:
-        at = _into(at, name, path)
-    if isinstance(at, list):
-        at[_position(at, last, path)] = value
-    elif isinstance(at, dict):
-        at[last] = value
-    else:
-        raise CourtroomError(f"“{path}” leads into something that has no parts.")
-
-
 def changed_values(kind: type[Setup], values: Mapping[str, Any]) -> dict[str, Any]:
     """What differs from a setup's defaults: short enough for a link."""
     defaults = kind().model_dump(mode="json")
     return {name: value for name, value in values.items() if value != defaults.get(name)}
-
-
-def _into(at: Any, name: str, path: str) -> Any:
-    if isinstance(at, list):
-        return at[_position(at, name, path)]
-    if not isinstance(at, dict):
-        raise CourtroomError(f"“{path}” leads into something that has no parts.")
-    return at.setdefault(name, {})
-
-
-def _position(items: list[Any], name: str, path: str) -> int:
-    if not name.isdigit() or not 1 <= int(name) <= len(items):
-        raise CourtroomError(f"“{path}”: {name} must be a position from 1 to {len(items)}.")
-    return int(name) - 1
 
 
 def _log_to(settings: Settings) -> None:

@@ -8,7 +8,9 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from courtroom.case import Case, Medium, Strict, hashed
+from courtroom.errors import CaseError
 from courtroom.judgment import Judgment, Term, bare_charge
+from courtroom.text import sentences
 
 Asked = Literal["judgment", "case_analysis", "crime_amount"]
 LETTERS = ("A", "B", "C", "D")
@@ -90,6 +92,26 @@ class CriminalCase(Case):
     def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
         """A case whose facts are the text."""
         return cls(id=name, title=title, language=language, facts=text, frames=media, source="Written in the app")
+
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """The facts' sentences, `facts-1` and so on, where there are several, then the key frames, `frames-1` and so on."""
+        told = sentences(self.facts)
+        facts = [(f"facts-{n}", sentence) for n, sentence in enumerate(told, start=1)] if len(told) > 1 else []
+        frames = [(f"frames-{n}", frame.description or frame.id) for n, frame in enumerate(self.frames, start=1)]
+        return (*facts, *frames)
+
+    def without(self, *parts: str) -> Self:
+        """The case as if these sentences were not in the record, or these frames not in the file."""
+        if unknown := set(parts) - {name for name, _ in self.parts()}:
+            raise CaseError(f"{self.id} has no part {', '.join(sorted(unknown))}.")
+        kept, rest = "", self.facts
+        for number, sentence in enumerate(sentences(self.facts), start=1):
+            before, _, rest = rest.partition(sentence)
+            kept += before + ("" if f"facts-{number}" in parts else sentence)
+        if not (facts := (kept + rest).strip()):
+            raise CaseError(f"Nothing would be left of the facts of {self.id}. Leave at least one sentence.")
+        frames = tuple(frame for n, frame in enumerate(self.frames, start=1) if f"frames-{n}" not in parts)
+        return self.model_copy(update={"facts": facts, "frames": frames})
 
     def real_outcome(self) -> str:
         """The real judgment, as far as it is known."""

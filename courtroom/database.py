@@ -78,6 +78,16 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE VIRTUAL TABLE words_examples USING fts5(words);
     CREATE VIRTUAL TABLE vocabulary_examples USING fts5vocab(words_examples, row);
     """,
+    """
+    CREATE TABLE sweeps (
+        id TEXT PRIMARY KEY, base TEXT NOT NULL, title TEXT NOT NULL, plan TEXT NOT NULL, status TEXT NOT NULL,
+        reason TEXT NOT NULL DEFAULT '', created REAL NOT NULL, owner TEXT, heartbeat REAL
+    );
+    CREATE TABLE sweep_runs (
+        sweep TEXT NOT NULL, variant INTEGER NOT NULL, seed INTEGER NOT NULL, run TEXT NOT NULL,
+        PRIMARY KEY (sweep, variant, seed)
+    ) WITHOUT ROWID;
+    """,
 )
 
 

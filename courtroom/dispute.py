@@ -9,6 +9,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from courtroom.case import Case, Medium, Strict, hashed
+from courtroom.errors import CaseError
 
 Side = Literal["buyer", "seller"]
 SIDES: tuple[Side, Side] = ("buyer", "seller")
@@ -131,6 +132,16 @@ class Dispute(Case):
             return ""
         tie = " (near tie)" if abs(self.jury.buyer - self.jury.seller) < 3 else ""
         return f"Real jury: ● buyer {self.jury.buyer}, ■ seller {self.jury.seller}{tie}"
+
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """The pieces of evidence."""
+        return tuple((piece.id, piece.text) for piece in self.evidence)
+
+    def without(self, *parts: str) -> Self:
+        """The dispute as if these pieces of evidence had not been submitted."""
+        if unknown := set(parts) - {piece.id for piece in self.evidence}:
+            raise CaseError(f"{self.id} has no evidence {', '.join(sorted(unknown))}.")
+        return self.model_copy(update={"evidence": tuple(piece for piece in self.evidence if piece.id not in parts)})
 
     def by_side(self, side: Side) -> tuple[Evidence, ...]:
         """The evidence of one side, in order of submission."""

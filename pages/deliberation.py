@@ -84,6 +84,14 @@ def live() -> None:
 live()
 if record.run.verdict:
     verdict_view(record, procedure)
+    if st.button(
+        "What would change this verdict?",
+        icon=":material/alt_route:",
+        help="Run it again with one thing changed at a time.",
+    ):
+        st.session_state["sweep_base"] = run
+        st.session_state.pop("sweep", None)
+        st.switch_page("pages/sweep.py", query_params={"base": run})
 
 views = [view.title for view in procedure.views]
 tabs = ["Members", "Votes", *views, "Calls"] if votes else [*views, "Members", "Calls"]

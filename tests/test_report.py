@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from courtroom import report
-from courtroom.courthouse import Courthouse, set_value
+from courtroom.courthouse import Courthouse
 from courtroom.dispute import Dispute
+from courtroom.engine.changes import set_value
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.models.prompts import PromptError, Prompts, quote

@@ -1,12 +1,15 @@
-"""What differs between two setups, or between any plain data, as paths with all values."""
+"""What differs between setups, or any plain data, as paths with values; and a setup with something changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from courtroom.engine.setup import Setup
+from courtroom.errors import CourtroomError
 
+S = TypeVar("S", bound=Setup)
 Change = tuple[str, Any, Any]
 """Path such as `jury.5.traits` (positions from 1), value before, value after; None where there is none."""
 
@@ -15,6 +18,90 @@ def differences(before: Setup, after: Setup) -> list[Change]:
     """Every leaf that differs, in the order of the fields."""
     both = before.model_dump(mode="json"), after.model_dump(mode="json")
     return [(path, old, new) for path, (old, new) in leaves(both)]
+
+
+def changed(setup: S, changes: Mapping[str, Any]) -> S:
+    """A setup with values put in at their paths; what was drawn from them is left to be drawn again.
+
+    Raises:
+        CourtroomError: a path leads nowhere.
+        ValidationError: a value doesn't fit.
+    """
+    values = setup.model_dump(mode="json")
+    for path, value in changes.items():
+        put(values, path, value)
+    return type(setup).model_validate(values).undrawn(changes)
+
+
+def value_at(setup: Setup, path: str) -> Any:
+    """The value at a path, as plain data; None where there is none."""
+    at: Any = setup.model_dump(mode="json")
+    for name in path.split("."):
+        if isinstance(at, list):
+            at = at[_position(at, name, path)]
+        elif isinstance(at, dict):
+            at = at.get(name)
+        else:
+            return None
+    return at
+
+
+def set_value(values: dict[str, Any], path: str, text: str) -> None:
+    """Set one field of a setup from text, as in `rounds=2`, `model.temperature=0`, `jury.5.traits=["stubborn"]`."""
+    put(values, path, read_value(text))
+
+
+def read_value(text: str) -> Any:
+    """JSON, or else taken as a plain string."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def read_values(text: str) -> list[Any]:
+    """Several values with commas: `1,2` as numbers, `ring,complete` as words, `[1],[1,2]` as JSON."""
+    try:
+        return list(json.loads(f"[{text}]"))
+    except json.JSONDecodeError:
+        return [read_value(part.strip()) for part in text.split(",") if part.strip()]
+
+
+def put(values: dict[str, Any], path: str, value: Any) -> None:
+    """Put a value into plain data.
+
+    Args:
+        values: the setup as plain data; changed in place.
+        path: names and, in lists, 1-based positions, with dots.
+        value: plain data.
+
+    Raises:
+        CourtroomError: the path leads nowhere.
+    """
+    *way, last = path.split(".")
+    at: Any = values
+    for name in way:
+        at = _into(at, name, path)
+    if isinstance(at, list):
+        at[_position(at, last, path)] = value
+    elif isinstance(at, dict):
+        at[last] = value
+    else:
+        raise CourtroomError(f"“{path}” leads into something that has no parts.")
+
+
+def _into(at: Any, name: str, path: str) -> Any:
+    if isinstance(at, list):
+        return at[_position(at, name, path)]
+    if not isinstance(at, dict):
+        raise CourtroomError(f"“{path}” leads into something that has no parts.")
+    return at.setdefault(name, {})
+
+
+def _position(items: list[Any], name: str, path: str) -> int:
+    if not name.isdigit() or not 1 <= int(name) <= len(items):
+        raise CourtroomError(f"“{path}”: {name} must be a position from 1 to {len(items)}.")
+    return int(name) - 1
 
 
 def leaves(values: Sequence[Any], path: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:

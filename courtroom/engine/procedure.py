@@ -110,6 +110,8 @@ class Procedure:
     choices_in: Callable[[Any], tuple[Choice, ...]] | None = None
     """What can be voted for where that depends on the case; `choices` is then empty."""
     exports: tuple[Export, ...] = ()
+    without_one: Callable[[Any], Mapping[str, Mapping[str, Any]]] = lambda setup: {}
+    """The members that a complete setup can do without, by id, each with the changes of the setup that leave it out."""
 
     def prepare(self, case: Case, setup: Setup, seed: int) -> tuple[Setup, tuple[Member, ...]]:
         """The complete setup and who sits in the panel."""

@@ -89,6 +89,8 @@ class Counting:
     """Answers from the record, else by the offline model whichever is asked, and counts what that one would have read."""
 
     on_record: Callable[[str], Reply | None]
+    known: dict[str, Reply] = field(default_factory=dict)
+    """Answers that count as on record, as an earlier rehearsal has come to them; this one's are added."""
     calls: Counter[str] = field(default_factory=Counter)
     prompt: Counter[str] = field(default_factory=Counter)
     completion: Counter[str] = field(default_factory=Counter)
@@ -100,14 +102,15 @@ class Counting:
         """See `ports.Asks`."""
         model = request.spec.id
         self.calls[model] += 1
-        if kept := self.on_record(request.key):
+        if kept := self.on_record(request.key) or self.known.get(request.key):
             self.found += 1
             return kept, False
         text = answer_offline(request.task, random.Random(request.key)).model_dump_json()
         if model != OFFLINE:
             self.prompt[model] += sum(_tokens(part) for message in request.messages for part in message.parts)
             self.completion[model] += estimate_tokens(text)
-        return Reply(text=text, usage=Usage(), cost=0.0), True
+        reply = self.known[request.key] = Reply(text=text, usage=Usage(), cost=0.0)
+        return reply, True
 
 
 async def rehearse(
@@ -119,15 +122,17 @@ async def rehearse(
     sight: Sees,
     on_record: Callable[[str], Reply | None] = lambda key: None,
     seen: Callable[[str], Retrieved | None] = lambda key: None,
+    known: dict[str, Reply] | None = None,
 ) -> Estimate:
     """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk.
 
     Args:
         on_record: the answer that is on record under a key.
         seen: what a forebear saw when it looked up the same.
+        known: answers that rehearsals of runs before this one came to; they count as on record, and this one's are added.
     """
     setup, members = procedure.prepare(case, setup, seed)
-    counting = Counting(on_record)
+    counting = Counting(on_record, {} if known is None else known)
     court = Court(
         case=case.blind(),
         unsealed=case,

@@ -85,7 +85,7 @@ class Runner:
     def interrupted(self, run: str) -> bool:
         """Whether the run counts as running although nobody drives it any more."""
         row = self._store.run(run)
-        return row.status == "running" and not self.drives(run) and not _alive(row.owner, row.heartbeat)
+        return row.status == "running" and not self.drives(run) and not alive(row.owner, row.heartbeat)
 
     # --- steering -------------------------------------------------------------------------------------------
 
@@ -148,12 +148,25 @@ class Runner:
 
     # --- on the loop ----------------------------------------------------------------------------------------
 
+    async def finish(self, run: str) -> None:
+        """Drive a run, or wait while another process does, until it is done, failed or paused; called on the loop."""
+        control = Control(breaks=self._store.control(run).breaks)
+        self._store.set_control(run, control)
+        await self._take_up(run, control)
+        while self._store.status(run) == "running":
+            if driving := self._driving.get(run):
+                await asyncio.wait([driving], timeout=BEAT_S)
+            elif self.interrupted(run):
+                await self._take_up(run, control)
+            else:
+                await asyncio.sleep(BEAT_S)
+
     async def _take_up(self, run: str, control: Control) -> None:
         if run in self._driving:
             self._drives[run].court.gate.set(control)
             return
         row = self._store.run(run)
-        if row.owner not in (None, self.owner) and _alive(row.owner, row.heartbeat):
+        if row.owner not in (None, self.owner) and alive(row.owner, row.heartbeat):
             self._store.set_status(run, "running")
             return  # its driver looks for the new control by itself, and says where it comes to wait
         if not self._store.claim(run, self.owner, row.owner):
@@ -224,7 +237,7 @@ class Runner:
         await asyncio.gather(*rest, return_exceptions=True)
 
 
-def _alive(owner: str | None, heartbeat: float | None) -> bool:
+def alive(owner: str | None, heartbeat: float | None) -> bool:
     """Whether a driver lives. A process of this machine that is gone is known at once, any other by its silence."""
     if owner is None or heartbeat is None:
         return False

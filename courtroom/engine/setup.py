@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Self
 
 from pydantic import Field
@@ -59,4 +60,8 @@ class Setup(Strict):
 
     def complete(self, case: Case, seed: int) -> Self:
         """The setup with all that was left to be drawn written out, so that it can be seen and edited."""
+        return self
+
+    def undrawn(self, changed: Collection[str]) -> Self:
+        """A complete setup, after changes at these paths, with what was drawn from them left to be drawn again."""
         return self

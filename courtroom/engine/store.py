@@ -53,15 +53,27 @@ class RunStore:
     # --- runs -----------------------------------------------------------------------------------------------
 
     def create(
-        self, procedure: str, case: Case, setup: Setup, seed: int, *, parent: str | None = None, origin: str = "input"
+        self,
+        procedure: str,
+        case: Case,
+        setup: Setup,
+        seed: int,
+        *,
+        parent: str | None = None,
+        origin: str = "input",
+        run: str | None = None,
     ) -> str:
-        """Put a new run on record, not yet driven, and return its id."""
-        run = time.strftime("%y%m%d-%H%M%S-") + secrets.token_hex(3)
+        """Put a new run on record, not yet driven, and return its id.
+
+        Args:
+            run: the id it is to have; a run that has it already stays as it is.
+        """
+        run = run or new_id()
         with self._database.transaction() as db:
             db.execute("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (case.content_hash(), case.model_dump_json()))
             db.execute(
                 "INSERT INTO runs (id, procedure, case_id, title, case_hash, setup, seed, status, parent, origin,"
-                " created, control) VALUES (?, ?, ?, ?, ?, ?, ?, 'paused', ?, ?, ?, ?)",
+                " created, control) VALUES (?, ?, ?, ?, ?, ?, ?, 'paused', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
                 (
                     *(run, procedure, case.id, case.title, case.content_hash(), setup.model_dump_json(), seed),
                     *(parent, origin, time.time(), Control().model_dump_json()),
@@ -242,6 +254,11 @@ class RunStore:
                 "DELETE FROM events WHERE run = ? AND kind = 'call' AND path = ?", ((run, path) for path in failed)
             )
             db.execute("DELETE FROM events WHERE run = ? AND kind IN ('tally', 'vote', 'stage-end')", (run,))
+
+
+def new_id() -> str:
+    """A run's id: when it was made, and something that no other has."""
+    return time.strftime("%y%m%d-%H%M%S-") + secrets.token_hex(3)
 
 
 def _run(row: object) -> Run:

@@ -25,9 +25,10 @@ def courthouse() -> Courthouse:
 
 @st.cache_resource(show_spinner="Opening the courthouse ...")
 def _open() -> Courthouse:
-    """Opened once a server. Runs whose process had died are taken up again."""
+    """Opened once a server. Runs and sweeps whose process had died are taken up again."""
     house = Courthouse(streaming=True)
     house.runner.take_up_interrupted()
+    house.sweeps.take_up_interrupted()
     return house
 
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Mapping
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import streamlit as st
-from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from courtroom.case import Case
+from courtroom.engine.knobs import bounds, is_group, plain
 from courtroom.engine.setup import Budget
 from pages.parts.draft import Draft
 
-OWN_SECTION = {"model", "roles", "members", "prompts", "jury", "graph", "rules", "budget"}
+OWN_SECTION = {"model", "roles", "members", "prompts", "jury", "graph", "rules", "budget", "empty_seats"}
 """Fields that have a section or an editor of their own."""
 
 
 def knobs(draft: Draft, case: Case) -> None:
     """All plain fields of the setup, then its budget."""
     fields = {name: field for name, field in draft.kind.model_fields.items() if name not in OWN_SECTION}
-    groups = {name: field.annotation for name, field in fields.items() if _is_group(field)}
+    groups = {name: field.annotation for name, field in fields.items() if is_group(field)}
     offered = {name: dict(found) for name in fields if (found := case.choosable(name))}
     for name, options in offered.items():
         _several(fields[name], options, draft, name)
@@ -58,22 +57,17 @@ def _several(field: FieldInfo, options: dict[str, str], draft: Draft, name: str)
     )
 
 
-def _is_group(field: FieldInfo) -> bool:
-    """Whether a field holds several knobs of its own."""
-    return isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-
-
 def knob(field: FieldInfo, value: Any, key: str) -> Any:
     """One widget for one field, by its type."""
     title, help_text = field.title or "", field.description
-    kind, optional = _plain(field.annotation)
+    kind, optional = plain(field.annotation)
     if get_origin(kind) is Literal:
         options = list(get_args(kind))
         return st.selectbox(title, options, options.index(value), key=key, help=help_text)
     if kind is bool:
         return st.toggle(title, value, key=key, help=help_text)
     if kind in (int, float):
-        low, high = _bounds(field)
+        low, high = bounds(field)
         share = kind is float and low == 0 and high == 1
         if share and not optional:
             return st.slider(title, 0.0, 1.0, float(value), 0.05, key=key, help=help_text)
@@ -84,21 +78,3 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
             step=step, key=key, help=help_text, placeholder="not set" if optional else None,
         )  # fmt: skip
     return st.text_input(title, value or "", key=key, help=help_text)
-
-
-def _plain(annotation: Any) -> tuple[Any, bool]:
-    """The type without None, and whether None is allowed."""
-    if get_origin(annotation) in (Union, types.UnionType):
-        kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
-        return kinds[0], True
-    return annotation, False
-
-
-def _bounds(field: FieldInfo) -> tuple[float | None, float | None]:
-    low = high = None
-    for rule in field.metadata:
-        low = getattr(rule, "ge", None) if getattr(rule, "ge", None) is not None else low
-        high = getattr(rule, "le", None) if getattr(rule, "le", None) is not None else high
-        if getattr(rule, "gt", None) is not None:
-            low = rule.gt
-    return low, high

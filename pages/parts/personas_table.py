@@ -55,3 +55,13 @@ def personas_table(draft: Draft, case: Case) -> None:
     ]
     if rows != jury:
         draft.values["jury"] = rows
+    if "empty_seats" in draft.kind.model_fields:
+        field = draft.kind.model_fields["empty_seats"]
+        draft.values["empty_seats"] = st.multiselect(
+            field.title or "",
+            range(1, len(jury) + 1),
+            [seat for seat in draft.values["empty_seats"] if seat <= len(jury)],
+            format_func=lambda seat: f"{seat} {jury[seat - 1]['name']}",
+            key=draft.key(f"empty-{len(jury)}"),
+            help=field.description,
+        )

@@ -10,7 +10,7 @@ from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.setup import Member
 from courtroom.knowledge.search import Rank, Search
 from courtroom.procedures.cyberjurors.examine import examine_all
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, seat_of
 from courtroom.procedures.cyberjurors.tasks import (
     Examination,
     Heard,
@@ -76,7 +76,7 @@ async def judge(
             case=court.case,
             rules=rules,
             examination=view,
-            seat=court.panel("juror").index(juror) + 1,
+            seat=seat_of(juror),
             persona=juror.persona,
             memory=memories.get(juror.id, ()),
             heard=others,
@@ -91,13 +91,13 @@ async def judge(
 
 def heard(court: Hearing, juror: Member, opinions: Mapping[str, Opinion]) -> tuple[Heard, ...]:
     """R_k,t: what the jurors whom this one follows said in the round before (Eq. 7)."""
-    jury = court.panel("juror")
-    seat = jury.index(juror)
-    followed = sorted(j for k, j in court.setup.graph.edges or () if k == seat)
+    names = {member.id: member.name for member in court.panel("juror")}
+    seat = seat_of(juror) - 1
+    followed = [juror_id(j + 1) for j in sorted(j for k, j in court.setup.graph.edges or () if k == seat)]
     return tuple(
-        Heard(name=jury[j].name, verdict=opinions[jury[j].id].verdict, reasoning=opinions[jury[j].id].reasoning)
-        for j in followed
-        if jury[j].id in opinions
+        Heard(name=names[other], verdict=opinions[other].verdict, reasoning=opinions[other].reasoning)
+        for other in followed
+        if other in opinions
     )
 
 

@@ -8,7 +8,7 @@ from courtroom.dispute import SIDES, Dispute
 from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKind
 from courtroom.procedures.cyberjurors import offline as _offline  # registers the offline model's methods
 from courtroom.procedures.cyberjurors.deliberate import deliberate
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, members
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, members, without_one
 from courtroom.procedures.cyberjurors.views import VIEWS
 
 __all__ = ["CYBERJURORS", "_offline"]
@@ -16,7 +16,7 @@ __all__ = ["CYBERJURORS", "_offline"]
 
 def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
     """Upper bound on the calls: examinations, then a verdict a juror and a summary in each round."""
-    jurors = 1 if setup.single else setup.jury_size
+    jurors = len(setup.taken)
     if not setup.examines:
         return 1
     looks = [min(setup.pieces, len(case.by_side(side))) for side in SIDES]
@@ -55,6 +55,7 @@ CYBERJURORS = Procedure(
     looks_in=("precedents",),
     at_most=at_most,
     views=VIEWS,
+    without_one=without_one,
     presets=(
         Preset("Paper", "17 jurors, three rounds, each juror examines the evidence for itself.", {}),
         Preset(

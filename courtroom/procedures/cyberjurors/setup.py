@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from courtroom.case import Case
 from courtroom.dispute import Side
@@ -70,11 +71,29 @@ class CyberJurorsSetup(Setup):
         description="In the order of seats; drawn by the seed where missing.",
     )
     graph: FollowGraph = Field(default_factory=FollowGraph, title="Follow-graph")
+    empty_seats: tuple[int, ...] = Field(
+        default=(),
+        title="Seats left empty",
+        description="Numbers of jurors who are left out; the others keep their seats, personas and follows.",
+    )
+
+    @model_validator(mode="after")
+    def _somebody_sits(self) -> Self:
+        if any(not 1 <= seat <= 51 for seat in self.empty_seats):
+            raise ValueError("seats left empty are numbers of jurors, from 1 on")
+        if set(range(1, self.jury_size + 1)) <= set(self.empty_seats):
+            raise ValueError("every seat would be empty; leave at least one juror")
+        return self
 
     @property
     def single(self) -> bool:
         """One model without a persona, as in the first rows of the ablation."""
         return self.variant not in ("jury", "cyberjurors")
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """Numbers of the seats with somebody in them."""
+        return (1,) if self.single else tuple(n for n in range(1, self.jury_size + 1) if n not in self.empty_seats)
 
     @property
     def examines(self) -> bool:
@@ -109,18 +128,43 @@ class CyberJurorsSetup(Setup):
             update={"jury_size": size, "jury": jury, "graph": self.graph.model_copy(update={"edges": kept})}
         )
 
+    def undrawn(self, changed: Collection[str]) -> Self:
+        """Another kind or density of graph, or a larger jury, has other edges."""
+        grown = "jury_size" in changed and self.jury_size > len(self.jury)
+        redrawn = grown or not {"graph.kind", "graph.density", "graph.seed"}.isdisjoint(changed)
+        if not redrawn or not {"graph", "graph.edges"}.isdisjoint(changed):
+            return self
+        return self.model_copy(update={"graph": self.graph.model_copy(update={"edges": None})})
+
+
+def without_one(setup: CyberJurorsSetup) -> dict[str, dict[str, tuple[int, ...]]]:
+    """Each juror's id with the change that leaves its seat empty."""
+    if setup.single or len(setup.taken) < 2:
+        return {}
+    return {juror_id(seat): {"empty_seats": (*setup.empty_seats, seat)} for seat in setup.taken}
+
+
+def juror_id(seat: int) -> str:
+    """`juror-05`."""
+    return f"juror-{seat:02d}"
+
+
+def seat_of(juror: Member) -> int:
+    """The number of a juror's seat, from 1."""
+    return int(juror.id.removeprefix("juror-"))
+
 
 def members(setup: CyberJurorsSetup) -> tuple[Member, ...]:
     """The jurors, the clerk who writes the collective summary, and in a shared examination the examiner."""
     jurors = [
         Member(
-            id=f"juror-{seat:02d}",
+            id=juror_id(seat),
             role="juror",
-            name="Single model" if setup.single else persona.name,
-            spec=setup.spec(f"juror-{seat:02d}", "juror"),
-            persona=None if setup.single else persona,
+            name="Single model" if setup.single else setup.jury[seat - 1].name,
+            spec=setup.spec(juror_id(seat), "juror"),
+            persona=None if setup.single else setup.jury[seat - 1],
         )
-        for seat, persona in enumerate(setup.jury, start=1)
+        for seat in setup.taken
     ]
     if setup.single:
         return tuple(jurors)

@@ -7,7 +7,7 @@ from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.follow_graph import influence
 from courtroom.knowledge.search import Rank, Search
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, seat_of
 
 Shown = dict[str, list[Block]]
 
@@ -16,7 +16,8 @@ def follow_graph(record: Record) -> Shown:
     """Who follows whom, by round; strong where a juror changed to the side that the followed one had taken."""
     assert isinstance(record.setup, CyberJurorsSetup)
     jurors = [member for member in record.members if member.role == "juror"]
-    edges = [(k, j) for k, j in record.setup.graph.edges or () if k < len(jurors) and j < len(jurors)]
+    seats = {seat_of(juror) - 1: place for place, juror in enumerate(jurors)}
+    edges = [(seats[k], seats[j]) for k, j in record.setup.graph.edges or () if k in seats and j in seats]
     rank = influence(len(jurors), edges)
     ballots = list(record.ballots)
     shown: Shown = {}

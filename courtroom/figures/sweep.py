@@ -1,0 +1,137 @@
+"""What a what-if sweep has shown, drawn: shares with intervals, swings, flips."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from courtroom.engine.procedure import Choice
+from courtroom.evaluation.sweep_results import Result, Results
+from courtroom.figures.layout import framed
+from courtroom.figures.palette import INK, NEUTRAL, tone
+
+ROW = 30
+"""Pixels of height for a variant."""
+LONGEST = 44
+"""Characters of a variant's name that fit beside its bar."""
+
+
+def draw_shares(found: Results, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
+    """How often each variant ended as the base did, with 95 % intervals over its seeds."""
+    rows = [row for row in found.rows if row.done]
+    shares = [row.shares[found.decided] for row in rows]
+    figure = go.Figure(
+        go.Scatter(
+            x=[share.value for share in shares],
+            y=_names(rows),
+            mode="markers",
+            marker={
+                "size": 11,
+                "color": _colour(found.decided, choices, theme),
+                "symbol": _symbol(found.decided, choices),
+            },
+            error_x={
+                "type": "data",
+                "array": [share.high - share.value for share in shares],
+                "arrayminus": [share.value - share.low for share in shares],
+                "color": NEUTRAL[theme],
+                "thickness": 1.5,
+            },
+            customdata=[[row.name, row.done, share.low, share.high] for row, share in zip(rows, shares, strict=True)],
+            hovertemplate="%{customdata[0]}<br>%{x:.0%} of %{customdata[1]} runs, "
+            "95 % interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(
+        range=[-0.03, 1.03], tickformat=".0%", title_text=f"runs that end with: {_title(found.decided, choices)}"
+    )
+    return _listed(figure, rows, theme)
+
+
+def draw_swings(found: Results, choices: Sequence[Choice], theme: str = "light", most: int = 25) -> go.Figure:
+    """A tornado: how far each change moved the support for what the base decided, the farthest on top."""
+    moved = [row for row in found.rows[1:] if row.swing is not None]
+    rows = sorted(moved, key=lambda row: (-abs(row.swing or 0.0), row.name))[:most]
+    against = tone(None, theme)
+    figure = go.Figure(
+        go.Bar(
+            x=[row.swing for row in rows],
+            y=_names(rows),
+            orientation="h",
+            marker={
+                "color": [_colour(found.decided, choices, theme) if (row.swing or 0) >= 0 else against for row in rows],
+                "pattern": {"shape": ["" if (row.swing or 0) >= 0 else "/" for row in rows]},
+            },
+            text=[
+                f"{row.swing:+.0%}" + (f" · {row.flips} of {row.pairs} flipped" if row.flips else "") for row in rows
+            ],
+            textposition="outside",
+            cliponaxis=False,
+            textfont={"color": INK[theme]},
+            customdata=[row.name for row in rows],
+            hovertemplate="%{customdata}<br>%{x:+.1%}<extra></extra>",
+        )
+    )
+    far = max((abs(row.swing or 0.0) for row in rows), default=0.0) * 1.5 or 0.1
+    figure.update_xaxes(
+        range=[-far, far], tickformat="+.0%", title_text=f"change of the support for: {_title(found.decided, choices)}"
+    )
+    return _listed(figure, rows, theme)
+
+
+def draw_flips(found: Results, theme: str = "light") -> go.Figure:
+    """Under how many seeds each change turned the verdict; changes that never did are left out."""
+    rows = sorted((row for row in found.rows[1:] if row.flips), key=lambda row: -row.flips / row.pairs)
+    figure = go.Figure(
+        go.Bar(
+            x=[row.flips / row.pairs for row in rows],
+            y=_names(rows),
+            orientation="h",
+            marker={"color": tone(1, theme)},
+            text=[f"{row.flips} of {row.pairs}" for row in rows],
+            textposition="auto",
+            customdata=[f"{row.name}: {row.outcome}" for row in rows],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(range=[0, 1.03], tickformat=".0%", title_text="seeds under which the verdict is another one")
+    return _listed(figure, rows, theme)
+
+
+def _listed(figure: go.Figure, rows: Sequence[Result], theme: str) -> go.Figure:
+    figure.update_layout(bargap=0.35, showlegend=False)
+    figure.update_yaxes(
+        autorange="reversed",
+        type="category",
+        tickmode="array",
+        tickvals=_names(rows),
+        ticktext=[_short(row.name) for row in rows],
+        tickfont={"color": INK[theme]},
+        automargin=True,
+    )
+    return framed(figure, theme, 110 + ROW * max(1, len(rows)))
+
+
+def _names(rows: Sequence[Result]) -> list[str]:
+    """Each row's own place on the axis, also where two have one name."""
+    return [f"{number} {row.name}" for number, row in enumerate(rows)]
+
+
+def _short(name: str) -> str:
+    """Plotly reads some tags in labels, so marks that could begin one are made plain."""
+    plain = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    return plain.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _title(outcome: str, choices: Sequence[Choice]) -> str:
+    title = next((choice.title for choice in choices if choice.name == outcome), outcome)
+    return _short(title)
+
+
+def _colour(outcome: str, choices: Sequence[Choice], theme: str) -> str:
+    return tone(next((choice.tone for choice in choices if choice.name == outcome), 0), theme)
+
+
+def _symbol(outcome: str, choices: Sequence[Choice]) -> str:
+    return next((choice.symbol for choice in choices if choice.name == outcome), "circle")

@@ -1,0 +1,41 @@
+"""Earlier sweeps, newest first."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import streamlit as st
+
+from courtroom.courthouse import Courthouse
+from pages.parts.inert import literal
+from pages.parts.units import moment
+
+SHOWN = 20
+
+
+def sweep_list(house: Courthouse) -> None:
+    """A line each, with how far it is."""
+    sweeps = house.sweeps.store.sweeps()
+    if not sweeps:
+        return
+    st.subheader("Earlier what-ifs")
+    for sweep in sweeps[:SHOWN]:
+        cells = house.sweeps.store.cells(sweep.id)
+        done = Counter(cell.status for cell in cells)["done"]
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if st.button("Open", key=f"open-{sweep.id}"):
+                open_sweep(sweep.id)
+            st.markdown(
+                f"**{literal(sweep.title)}** · {sweep.status} · {done} of {len(cells)} runs · "
+                f"{len(sweep.plan.variants)} variants · {moment(sweep.created)}"
+            )
+    if len(sweeps) > SHOWN:
+        st.caption(f"and {len(sweeps) - SHOWN} older ones")
+
+
+def open_sweep(sweep: str) -> None:
+    """Make this the sweep that the page shows."""
+    st.session_state["sweep"] = sweep
+    st.query_params.clear()
+    st.query_params["sweep"] = sweep
+    st.rerun()

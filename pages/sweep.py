@@ -1,0 +1,42 @@
+"""What if: one finished run, many variants of it, and what would have changed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from courtroom.evaluation.sweep_store import NoSuchSweep
+from pages.parts.house import courthouse
+from pages.parts.inert import literal
+from pages.parts.sweep_form import sweep_form
+from pages.parts.sweep_list import sweep_list
+from pages.parts.sweep_view import sweep_view
+
+house = courthouse()
+st.title("What if")
+
+base = st.query_params.get("base")
+sweep = st.query_params.get("sweep") or (None if base else st.session_state.get("sweep"))
+if sweep:
+    try:
+        row = house.sweeps.store.sweep(sweep)
+    except NoSuchSweep:
+        st.error(
+            f"There is no sweep {literal(sweep)} here; it may have been deleted. Choose another, or begin a new one."
+        )
+        st.session_state.pop("sweep", None)
+    else:
+        st.session_state["sweep"] = st.query_params["sweep"] = sweep
+        sweep_view(house, row)
+        st.stop()
+
+done = [row for row in reversed(house.store.runs()) if row.status == "done" and row.verdict]
+if not done:
+    st.info(
+        "No hearing has come to a verdict yet. When one has, you can ask here what would have changed it.",
+        icon=":material/alt_route:",
+    )
+    if st.button("Pick a case", type="primary"):
+        st.switch_page("pages/cases.py")
+    st.stop()
+sweep_form(house, done, base or st.session_state.get("sweep_base"))
+sweep_list(house)

@@ -1,0 +1,231 @@
+"""What-if sweeps: what is planned and what comes of it, by examples worked by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scipy.stats import binomtest
+
+from courtroom.courthouse import Courthouse
+from courtroom.dispute import Dispute, Evidence, Transaction
+from courtroom.engine.events import Verdict
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.proposals import knobs_turned, near, proposals
+from courtroom.evaluation.sweep_results import Result, results, table, wilson
+from courtroom.evaluation.sweep_store import Cell
+from courtroom.evaluation.sweeps import (
+    BASE,
+    Plan,
+    Variant,
+    affordable,
+    applied,
+    evidence_left_out,
+    grid,
+    members_left_out,
+    plan,
+    rules_left_out,
+    singly,
+    values,
+)
+from courtroom.procedures import PROCEDURES
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
+from courtroom.settings import Settings
+
+CYBERJURORS = PROCEDURES["cyberjurors"]
+CASE = Dispute(
+    id="kettle",
+    title="A kettle that does not boil",
+    category="Other",
+    transaction=Transaction(product="Kettle", price=20),
+    evidence=(
+        Evidence(id="buyer-1", side="buyer", text="It stays cold."),
+        Evidence(id="seller-1", side="seller", text="It boiled when I sent it."),
+    ),
+)
+SETUP = CyberJurorsSetup(jury_size=3, rules=("One.", "Two."))
+
+
+def names(variants: tuple[Variant, ...] | list[Variant]) -> list[str]:
+    return [variant.name for variant in variants]
+
+
+def test_single_changes_come_one_at_a_time_and_a_grid_takes_every_combination() -> None:
+    rounds, graph = values("rounds", [1, 2]), values("graph.kind", ["ring", "complete"])
+    assert names(singly(rounds, graph)) == [
+        "as it was", "rounds=1", "rounds=2", "graph.kind=ring", "graph.kind=complete",
+    ]  # fmt: skip
+    crossed = grid(rounds, graph)
+    assert names(crossed) == [
+        "as it was",
+        "rounds=1, graph.kind=ring",
+        "rounds=1, graph.kind=complete",
+        "rounds=2, graph.kind=ring",
+        "rounds=2, graph.kind=complete",
+    ]
+    assert crossed[2].set == {"rounds": 1, "graph.kind": "complete"}
+    assert grid(rounds) == singly(rounds)
+    with pytest.raises(CourtroomError, match="“rounds” is varied twice"):
+        grid(rounds, rounds)
+
+
+def test_members_evidence_and_rules_are_left_out_in_turn() -> None:
+    assert [v.set for v in members_left_out(CYBERJURORS, SETUP, CASE, 0)] == [
+        {"empty_seats": (seat,)} for seat in (1, 2, 3)
+    ]
+    assert [v.without for v in evidence_left_out(CASE)] == [("buyer-1",), ("seller-1",)]
+    assert names(evidence_left_out(CASE))[0] == "without buyer-1: It stays cold."
+    assert [v.set for v in rules_left_out(SETUP)] == [{"rules": ["Two."]}, {"rules": ["One."]}]
+    assert rules_left_out(JurisAgentsSetup()) == ()
+    assert members_left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0) == ()
+    crossed = grid(evidence_left_out(CASE), values("rounds", [1]))
+    assert (crossed[2].without, crossed[2].set) == (("seller-1",), {"rounds": 1})
+
+
+def test_a_plan_holds_each_run_once_however_it_was_asked_for() -> None:
+    variants = singly(values("rounds", [3, 2, 2]), values("jury_size", [3]))  # 3 rounds and 3 jurors is how it was
+    found = plan("run", CYBERJURORS, SETUP, CASE, variants, (0, 1, 0))
+    assert names(found.variants) == ["as it was", "rounds=2"]
+    assert found.seeds == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("variant", "told"),
+    [
+        (Variant(name="rounds=0", kind="knob", set={"rounds": 0}), "rounds=0: rounds: must be at least 1"),
+        (Variant(name="x", kind="knob", set={"no_such_knob": 1}), "no_such_knob: is not a known field"),
+        (Variant(name="x", kind="knob", set={"jury.9.traits": []}), "must be a position from 1 to"),
+        (Variant(name="x", kind="evidence", without=("buyer-9",)), "no evidence buyer-9"),
+    ],
+)
+def test_a_variant_that_does_not_fit_is_told_in_a_sentence(variant: Variant, told: str) -> None:
+    with pytest.raises(CourtroomError) as error:
+        plan("run", CYBERJURORS, SETUP, CASE, (BASE, variant), (0,))
+    assert told in str(error.value)
+
+
+def test_a_plan_in_which_nothing_changes_is_refused() -> None:
+    with pytest.raises(CourtroomError, match="Nothing would change"):
+        plan("run", CYBERJURORS, SETUP, CASE, singly(values("rounds", [3])), (0,))
+    assert len(plan("run", CYBERJURORS, SETUP, CASE, singly(), (0, 1)).variants) == 1
+
+
+def test_near_values_stay_within_bounds() -> None:
+    fields = CyberJurorsSetup.model_fields
+    assert near(fields["rounds"], 1) == [2]
+    assert near(fields["rounds"], 10) == [9]
+    assert near(fields["precedents"], 3) == [0, 2, 4]
+    assert near(fields["precedents"], 0) == [1]
+    assert near(fields["consensus"], 0.9) == [0.7, 1.0]
+    assert near(fields["examination"], "own") == ["shared"]
+    assert near(JurisAgentsSetup.model_fields["appeal"], True) == [False]
+    assert near(fields["jury"], ()) == []
+
+
+@pytest.mark.parametrize("name", ["cyberjurors", "jurisagents", "verdict"])
+def test_everything_that_is_proposed_fits(name: str, tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    procedure = house.procedures[name]
+    case = house.library.case("oak-table" if procedure.hears == "dispute" else "criminal-bus-wallet")
+    setup, _ = procedure.prepare(case, procedure.setup(), 0)
+    offered = proposals(procedure, setup, case, 0)
+    assert {variant.kind for variant in offered} >= {"evidence", "knob"}
+    assert len({variant.name for variant in offered}) == len(offered)
+    for variant in offered:
+        new, heard = applied(variant, setup, case)
+        assert (new, heard) != (setup, case)
+        procedure.prepare(heard, new, 0)
+    house.close()
+
+
+def test_knobs_that_say_how_models_are_reached_are_left_as_they_are() -> None:
+    turned = {path for variant in knobs_turned(SETUP.complete(CASE, 0)) for path in variant.set}
+    assert turned >= {"variant", "rounds", "graph.kind", "graph.density", "tie", "jury_size"}
+    assert not any(path.startswith(("model", "budget", "quorum", "reasks")) for path in turned)
+
+
+def test_a_budget_takes_the_cheapest_changes_first() -> None:
+    a, b, c, d = (Variant(name=name, kind="knob", set={"rounds": 1}) for name in "abcd")
+    calls = {"a": 50, "b": 10, "c": 60, "d": 0}
+    chosen = affordable([a, b, c, d], lambda variant: calls[variant.name], 65)
+    assert [(variant.name, wanted) for variant, wanted in chosen] == [("d", 0), ("b", 10), ("a", 50)]
+    assert affordable([a, c], lambda variant: calls[variant.name], 49) == []
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(0, 1), (1, 1), (3, 10), (10, 10), (17, 40)])
+def test_wilsons_interval_is_the_one_that_scipy_gives(hits: int, trials: int) -> None:
+    known = binomtest(hits, trials).proportion_ci(method="wilson")
+    share = wilson(hits, trials)
+    assert (share.value, share.low, share.high) == pytest.approx((hits / trials, known.low, known.high), abs=1e-12)
+
+
+def cell(variant: int, seed: int, outcome: str | None, buyer: int = 0, seller: int = 0) -> Cell:
+    counts = {"buyer": buyer, "seller": seller} if buyer or seller else {}
+    verdict = Verdict(outcome=outcome, counts=counts) if outcome else None
+    return Cell(
+        variant=variant,
+        seed=seed,
+        run=f"run-{variant}-{seed}",
+        status="done" if verdict else "waiting",
+        verdict=verdict,
+    )
+
+
+PLAN = Plan(
+    base="run-0-0",
+    variants=(
+        BASE,
+        Variant(name="without buyer-1", kind="evidence", without=("buyer-1",)),
+        Variant(name="without juror-01", kind="member", set={"empty_seats": [1]}),
+        Variant(name="rounds=1", kind="knob", set={"rounds": 1}),
+    ),
+    seeds=(0, 1, 2),
+)
+
+
+@pytest.fixture
+def rows() -> dict[str, Result]:
+    cells = [
+        cell(0, 0, "buyer", 7, 3), cell(0, 1, "buyer", 6, 4), cell(0, 2, "seller", 4, 6),
+        cell(1, 0, "seller", 2, 8), cell(1, 1, "seller", 3, 7), cell(1, 2, "seller", 4, 6),
+        cell(2, 0, "buyer", 8, 2), cell(2, 1, None), cell(2, 2, "buyer", 6, 4),
+        cell(3, 0, None), cell(3, 1, None), cell(3, 2, None),
+    ]  # fmt: skip
+    found = results(PLAN, cells)
+    assert (found.decided, found.outcomes) == ("buyer", ("buyer", "seller"))
+    assert [row.name for row in found.influential("evidence", "member")] == ["without buyer-1", "without juror-01"]
+    assert [row.name for row in found.influential("member")] == ["without juror-01"]
+    return {row.name: row for row in found.rows}
+
+
+def test_results_by_hand(rows: dict[str, Result]) -> None:
+    base, evidence, juror, pending = rows.values()
+    assert (base.flips, base.pairs, base.swing) == (0, 3, 0)
+    assert base.votes == pytest.approx((0.7 + 0.6 + 0.4) / 3)
+    assert base.shares["buyer"].value == pytest.approx(2 / 3)
+    # Under seeds 0 and 1 the other side wins; under seed 2 it had won before.
+    assert (evidence.outcome, evidence.flips, evidence.pairs) == ("seller", 2, 3)
+    assert evidence.swing == pytest.approx(((0.2 - 0.7) + (0.3 - 0.6) + (0.4 - 0.4)) / 3)
+    assert evidence.shares["buyer"].value == 0
+    # Seed 1 is not done: it is compared where both are.
+    assert (juror.done, juror.planned, juror.flips, juror.pairs) == (2, 3, 1, 2)
+    assert juror.swing == pytest.approx((0.1 + 0.2) / 2)
+    assert (pending.outcome, pending.swing, pending.votes, pending.shares) == ("", None, None, {})
+
+
+def test_where_nobody_votes_the_outcome_alone_counts() -> None:
+    two = PLAN.model_copy(update={"variants": PLAN.variants[:2], "seeds": (0,)})
+    found = results(two, [cell(0, 0, "theft"), cell(1, 0, "robbery")])
+    assert found.rows[1].votes is None
+    assert (found.rows[1].swing, found.rows[1].flips) == (-1.0, 1)
+
+
+def test_the_table_has_a_line_a_variant() -> None:
+    frame = table(results(PLAN, [cell(0, 0, "buyer", 7, 3), cell(1, 0, "seller", 3, 7)]))
+    assert list(frame.columns) == [
+        "variant", "done", "planned", "outcome", "buyer", "buyer low", "buyer high", "seller", "seller low",
+        "seller high", "votes", "swing", "flips", "pairs",
+    ]  # fmt: skip
+    assert frame.loc[1, "swing"] == pytest.approx(-0.4)
+    assert frame["buyer"].isna().tolist() == [False, False, True, True]
