@@ -72,6 +72,19 @@ class Case(Strict):
         """Title and text of all there is to read, for a reader of the case."""
         return ()
 
+    def with_addition(self, text: str, side: str) -> Self:
+        """The case with something put in while it is heard.
+
+        Args:
+            side: whose it is, where the kind of case has sides.
+
+        Raises:
+            CaseError: nothing can be put into this kind of case.
+        """
+        raise CaseError(
+            f"Nothing can be put into a {self.kind_title.lower()} while it is heard. Tell all a note instead."
+        )
+
     def choosable(self, field: str) -> Mapping[str, str]:
         """What a field of a setup may be chosen from in this case, name to title; empty where it is free."""
         return {}

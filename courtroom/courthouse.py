@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,12 +14,15 @@ from courtroom.case import Case
 from courtroom.database import Database
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asker import Asker
+from courtroom.engine.interventions import Intervention
+from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.rehearsal import Estimate, rehearse
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Setup
 from courtroom.engine.setups import SetupStore
+from courtroom.engine.steer import Steer
 from courtroom.engine.store import Run, RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import put_in
@@ -33,7 +36,7 @@ from courtroom.models.capabilities import Capabilities
 from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
-from courtroom.models.spec import OFFLINE
+from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
 from courtroom.sweeper import Sweeper
@@ -67,6 +70,7 @@ class Courthouse:
         self.media = MediaStore(self.settings.media)
         self.library = Library(self.database, self.media)
         self.store = RunStore(self.database)
+        self.people = People(self.database)
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
         self.procedures: Mapping[str, Procedure] = PROCEDURES
@@ -113,6 +117,7 @@ class Courthouse:
                     Asker(self.answers, self.pool),
                     self.knowledge,
                     self.capabilities,
+                    self.people,
                     self._warm,
                     self._streaming,
                 )
@@ -164,20 +169,42 @@ class Courthouse:
         return self.store.create(procedure, case, complete, seed)
 
     def fork(
-        self, parent: str, setup: Setup, seed: int | None = None, case: Case | None = None, run: str | None = None
+        self,
+        parent: str,
+        setup: Setup,
+        seed: int | None = None,
+        case: Case | None = None,
+        run: str | None = None,
+        interventions: Sequence[Intervention] | None = None,
     ) -> str:
         """A new run of the same case with another setup. What is not touched by the change is served from the record.
+
+        What persons did to the parent holds in the fork too.
 
         Args:
             seed: another one than the parent's asks all that depends on chance anew.
             case: the parent's case with something changed.
             run: the id it is to have; a run that has it already stays as it is.
+            interventions: what it begins with, as `steer.planned` gives it; None is what was done to the parent.
         """
         row = self.store.run(parent)
         heard = case or self.store.case(row)
         wanted = row.seed if seed is None else seed
         complete, _ = self.procedures[row.procedure].prepare(heard, setup, wanted)
-        return self.store.create(row.procedure, heard, complete, wanted, parent=parent, origin="fork", run=run)
+        if case is not None:
+            self.knowledge.offer(case)
+        fork = self.store.create(row.procedure, heard, complete, wanted, parent=parent, origin="fork", run=run)
+        if interventions is None:
+            self.store.interventions.copy(parent, fork)
+        for one in interventions or ():
+            self.store.interventions.add(fork, one)
+        return fork
+
+    @property
+    def steer(self) -> Steer:
+        """Lets persons intervene in runs."""
+        runner = self.runner
+        return Steer(self.store.interventions, self.procedures, self.record, runner.interrupted, runner.let_go)
 
     def record(self, run: str) -> Record:
         """A run as it stands on record."""
@@ -199,13 +226,17 @@ class Courthouse:
         seed: int,
         parent: str | None = None,
         known: dict[str, Reply] | None = None,
+        interventions: Sequence[Intervention] | None = None,
     ) -> Estimate:
         """About what a run will take, by a rehearsal in memory in which answers on record count as they are.
 
         Args:
             parent: the run that it is to be forked from: what that one looked up is not looked up anew.
             known: answers that estimates before this one came to; they count as on record, and this one's are added.
+            interventions: what it begins with; None is what was done to the parent.
         """
+        if interventions is None:
+            interventions = self.store.interventions.of(parent) if parent else ()
         self.knowledge.offer(case)
         seen = (lambda key: self.store.retrieval(parent, key)) if parent else (lambda key: None)
         work = rehearse(
@@ -213,6 +244,8 @@ class Courthouse:
             on_record=self.answers.reply,
             seen=seen,
             known=known,
+            interventions=interventions,
+            root=self.store.root(parent) if parent else "",
         )
         return self.runner.do(work).result()
 
@@ -233,7 +266,7 @@ class Courthouse:
 
     async def _warm(self, record: Record) -> None:
         specs = [member.spec for member in self._members(record)]
-        if any(spec.id != OFFLINE for spec in specs):
+        if any(spec.id not in (OFFLINE, PERSON) for spec in specs):
             await self.pool.warm()
         await self.knowledge.warm(self.procedures[record.run.procedure].looks_in)
         if not self._warmed:

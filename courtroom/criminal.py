@@ -129,6 +129,10 @@ class CriminalCase(Case):
         ]
         return "Real judgment: " + " · ".join(filter(None, parts))
 
+    def with_addition(self, text: str, side: str) -> Self:
+        """The facts with a further one at their end."""
+        return self.model_copy(update={"facts": f"{self.facts}\n{text}"})
+
     def blind(self) -> Self:
         """Without the gold labels."""
         return self.model_copy(update={"gold": None})

@@ -88,6 +88,21 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (sweep, variant, seed)
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE interventions (
+        run TEXT NOT NULL, number INTEGER NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, undone REAL,
+        PRIMARY KEY (run, number), UNIQUE (run, id)
+    );
+    CREATE TABLE rewinds (run TEXT PRIMARY KEY, stage INTEGER NOT NULL);
+    CREATE TABLE seats (
+        token TEXT PRIMARY KEY, run TEXT NOT NULL, member TEXT NOT NULL, made REAL NOT NULL, UNIQUE (run, member)
+    );
+    CREATE TABLE questions (
+        run TEXT NOT NULL, path TEXT NOT NULL, key TEXT NOT NULL, member TEXT NOT NULL, title TEXT NOT NULL,
+        request TEXT NOT NULL, asked REAL NOT NULL, deadline REAL, answer TEXT, answered REAL,
+        PRIMARY KEY (run, path, key)
+    );
+    """,
 )
 
 

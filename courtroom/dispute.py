@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from itertools import count
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -54,6 +55,11 @@ class Evidence(Strict):
     text: str = Field(default="", max_length=50_000)
     at: datetime | None = None
     media: tuple[Medium, ...] = ()
+    late: bool = Field(
+        default=False,
+        description="Came in while the case was heard: it was not examined.",
+        exclude_if=lambda late: not late,
+    )
 
 
 class JurorOpinion(Strict):
@@ -142,6 +148,16 @@ class Dispute(Case):
         if unknown := set(parts) - {piece.id for piece in self.evidence}:
             raise CaseError(f"{self.id} has no evidence {', '.join(sorted(unknown))}.")
         return self.model_copy(update={"evidence": tuple(piece for piece in self.evidence if piece.id not in parts)})
+
+    def with_addition(self, text: str, side: str) -> Self:
+        """The dispute with a piece of evidence that came in after the examination."""
+        if side not in SIDES:
+            raise CaseError(f"A piece of evidence is the buyer's or the seller's. Say whose: {' or '.join(SIDES)}.")
+        taken = {piece.id for piece in self.evidence}
+        name = next(name for n in count(1) if (name := f"{side}-{n}") not in taken)
+        last = max((piece.round for piece in self.evidence), default=1)
+        piece = Evidence(id=name, side=side, round=last, text=text, late=True)
+        return self.model_copy(update={"evidence": (*self.evidence, piece)})
 
     def by_side(self, side: Side) -> tuple[Evidence, ...]:
         """The evidence of one side, in order of submission."""

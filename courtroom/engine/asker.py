@@ -15,11 +15,12 @@ class Asker:
     def __init__(self, answers: AnswerStore, model: Model) -> None:
         self._answers, self._model = answers, model
         self._under_way: dict[str, asyncio.Task[Reply]] = {}
+        self._persons: set[str] = set()
         self._arrived: list[tuple[Request, Reply]] = []
         self._on_disk: asyncio.Future[None] | None = None
 
     async def answer(
-        self, request: Request, permit: Callable[[], None], watch: Watch | None = None
+        self, request: Request, permit: Callable[[], None], watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
         """See `ports.Asks`. A caller that is cancelled leaves its call to finish: it is paid for."""
         if (reply := self._answers.reply(request.key)) is not None:
@@ -28,17 +29,21 @@ class Asker:
         if call is not None:
             return await asyncio.shield(call), False
         permit()
-        call = asyncio.create_task(self._ask(request, watch))
+        call = asyncio.create_task(self._ask(request, watch, by or self._model))
         self._under_way[request.key] = call
+        if by is not None:
+            self._persons.add(request.key)
         call.add_done_callback(lambda done: self._done(request.key, done))
         return await asyncio.shield(call), True
 
     async def finish(self) -> None:
-        """Wait for all calls under way; their answers are on disk afterwards."""
+        """Wait for all calls under way; their answers are on disk afterwards. Nobody waits for a person."""
+        for key in self._persons & self._under_way.keys():
+            self._under_way[key].cancel()
         await asyncio.gather(*self._under_way.values(), return_exceptions=True)
 
-    async def _ask(self, request: Request, watch: Watch | None) -> Reply:
-        reply = await self._model.answer(request, watch)
+    async def _ask(self, request: Request, watch: Watch | None, model: Model) -> Reply:
+        reply = await model.answer(request, watch)
         await self._kept(request, reply)
         return reply
 
@@ -64,5 +69,6 @@ class Asker:
 
     def _done(self, key: str, call: asyncio.Task[Reply]) -> None:
         self._under_way.pop(key, None)
+        self._persons.discard(key)
         if not call.cancelled():
             call.exception()  # seen here, so that a call nobody waits for any more is not reported as lost

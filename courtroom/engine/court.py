@@ -10,17 +10,30 @@ from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from courtroom.case import Case
 from courtroom.engine.errors import Abstained, QuorumLost
-from courtroom.engine.events import Event, Learned, Noted, Retrieved, Seated, StageBegan, StageEnded, Tallied, Voted
+from courtroom.engine.events import (
+    Called,
+    Event,
+    Learned,
+    Noted,
+    Retrieved,
+    Seated,
+    StageBegan,
+    StageEnded,
+    Tallied,
+    Voted,
+)
 from courtroom.engine.exchange import Exchange
 from courtroom.engine.gate import Gate
+from courtroom.engine.interventions import Intervention
 from courtroom.engine.live import Live, OpenCall
-from courtroom.engine.ports import Asks, Knows, Ledger, Sees
+from courtroom.engine.ports import Asks, Knows, Ledger, Seats, Sees, Steers
 from courtroom.engine.setup import Member, Setup
 from courtroom.engine.spent import Spent
+from courtroom.errors import CourtroomError
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
 from courtroom.models.prompts import Prompts
@@ -48,14 +61,17 @@ class Court(Generic[C, S]):
     unsealed: C
     """With what is known of the real outcome: for what comes after the verdict alone."""
     setup: S
+    """As it is at the current stage; read it there, as a person may have changed it."""
     seed: int
     members: tuple[Member, ...]
     prompts: Prompts
+    steering: Steers
     stage_kinds: frozenset[str]
     ledger: Ledger
     asker: Asks
     knowledge: Knows
     sight: Sees
+    seats: Seats
     gate: Gate
     live: Live = field(default_factory=Live)
     spent: Spent = field(default_factory=Spent)
@@ -94,6 +110,7 @@ class Court(Generic[C, S]):
         await self.gate.enter(began)
         self._stage = began
         self._ballots = {}
+        self._enter(began)
         self.ledger.add(began)
 
     def end_stage(self) -> None:
@@ -113,6 +130,8 @@ class Court(Generic[C, S]):
             Abstained: the member has no answer; recorded. Within `all` this becomes None.
         """
         path = self._path(member.id, f"{task.name}-{step}" if step else task.name)
+        if (overruled := self.steering.overruled(path)) is not None:
+            return self._said_instead(member, task, path, overruled)
         before = self.ledger.called(path)
         if before is not None and before.value is None:
             raise Abstained(before.error)
@@ -127,7 +146,7 @@ class Court(Generic[C, S]):
         called = exchange.called(self._stage.path)
         self.spent.recorded += len(exchange.keys) - exchange.asked
         self.spent.failed += answer is None
-        self._record(called)
+        self._record(self.ledger.paid(called))
         if answer is None:
             raise Abstained(called.error)
         return answer
@@ -227,6 +246,41 @@ class Court(Generic[C, S]):
         self.ledger.add(Noted(path=name, text=text))
 
     # --- within ---------------------------------------------------------------------------------------------
+
+    def _enter(self, stage: StageBegan) -> None:
+        """Take up what persons have changed from this stage on."""
+        scene = self.steering.at(stage.index)
+        changed = scene.members != self.members
+        self.case, self.unsealed, self.setup = scene.case, scene.unsealed, scene.setup
+        self.members, self.prompts = scene.members, scene.prompts
+        if changed:
+            self.ledger.add(Seated(path=f"panel/{stage.path}", members=self.members))
+
+    def _said_instead(self, member: Member, task: Task[A], path: str, overruled: Intervention) -> A:
+        """The answer that a person has put in place of a member's; the member isn't asked."""
+        assert self._stage is not None
+        try:
+            answer: A = task.answer.model_validate(overruled.after)  # type: ignore[assignment]
+            problem = task.problem(answer)
+        except ValidationError as error:
+            problem = str(error.errors()[0]["msg"])
+        if problem:
+            raise CourtroomError(f"The answer put in for {path} doesn't fit: {problem}. Undo it, or put in another.")
+        self._record(
+            Called(
+                path=path,
+                stage=self._stage.path,
+                member=member.id,
+                task=task.name,
+                title=task.title,
+                model=member.spec.id,
+                source="person",
+                keys=(),
+                value=answer.model_dump(mode="json"),
+                cost=0.0,
+            )
+        )
+        return answer
 
     def _ballot_path(self, on: str) -> str:
         assert self._stage is not None, "a stage must begin before anybody votes"

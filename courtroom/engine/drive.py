@@ -15,12 +15,12 @@ from courtroom.engine.errors import Abstained, BudgetReached, QuorumLost
 from courtroom.engine.events import Called, Event, Retrieved, StageBegan, Verdict
 from courtroom.engine.gate import Gate
 from courtroom.engine.live import Live
-from courtroom.engine.ports import Knows, Sees
+from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.spent import Spent
+from courtroom.engine.steering import Steering
 from courtroom.engine.store import RunStore, Status
 from courtroom.errors import CourtroomError
-from courtroom.models.prompts import Prompts
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +32,18 @@ class DiskLedger:
     again writes anew.
     """
 
-    def __init__(self, store: RunStore, run: str, events: Iterable[Event], *, teaches: bool = True) -> None:
+    def __init__(
+        self,
+        store: RunStore,
+        run: str,
+        events: Iterable[Event],
+        *,
+        teaches: bool = True,
+        overtaken: Iterable[Called] = (),
+    ) -> None:
         self.store, self.run, self.teaches = store, run, teaches
+        self.root = store.root(run)
+        self._overtaken = {(call.path, call.keys): call for call in overtaken}
         self._known: dict[tuple[str, str], Event] = {(event.kind, event.path): event for event in events}
         self._new: list[Event] = []
 
@@ -56,6 +66,10 @@ class DiskLedger:
         """The call recorded under this path."""
         event = self._known.get(("call", path))
         return event if isinstance(event, Called) else None
+
+    def paid(self, called: Called) -> Called:
+        """The same call as it was before the run was rewound, with what it has cost."""
+        return self._overtaken.get((called.path, called.keys), called)
 
     def learned(self, path: str) -> bool:
         """Whether this was learned already."""
@@ -88,18 +102,25 @@ class Drive:
         asker: Asker,
         knowledge: Knows,
         sight: Sees,
+        seats: Seats,
         live: Live,
     ) -> Drive:
         """Set up a court from what is on record."""
         row = store.run(run)
         procedure = procedures[row.procedure]
+        if (index := store.interventions.due(run)) is not None:
+            store.rewind(run, index)
+            store.interventions.rewound(run)
         case = store.case(row)
-        setup, members = procedure.prepare(case, store.setup(run, procedure.setup), row.seed)
+        setup, _ = procedure.prepare(case, store.setup(run, procedure.setup), row.seed)
+        steering = Steering(procedure, case, setup, row.seed, store.interventions.of(run))
+        scene = steering.at(0)
         events = [event for _, event in store.events(run)]
         calls = [event for event in events if isinstance(event, Called)]
         stages = [event for event in events if isinstance(event, StageBegan)]
 
-        ledger = DiskLedger(store, run, events, teaches=row.parent is None)
+        overtaken = store.overtaken(run)
+        ledger = DiskLedger(store, run, events, teaches=row.parent is None, overtaken=overtaken)
 
         def paused(why: str, control: Control) -> None:
             ledger.flush()
@@ -107,17 +128,19 @@ class Drive:
             store.set_status(run, "paused", why)
 
         court = Court(
-            case=case.blind(),
-            unsealed=case,
-            setup=setup,
+            case=scene.case,
+            unsealed=scene.unsealed,
+            setup=scene.setup,
             seed=row.seed,
-            members=members,
-            prompts=Prompts(procedure.prompts, {"case": case.blind(), "setup": setup}, setup.prompts),
+            members=scene.members,
+            prompts=scene.prompts,
+            steering=steering,
             stage_kinds=frozenset(kind.name for kind in procedure.stages),
             ledger=ledger,
             asker=asker,
             knowledge=knowledge,
             sight=sight,
+            seats=seats,
             gate=Gate(
                 row.control,
                 stages[-1].index if stages else -1,
@@ -126,9 +149,9 @@ class Drive:
             ),
             live=live,
             spent=Spent(
-                calls=sum(call.asked for call in calls),
-                tokens=sum(call.prompt_tokens + call.completion_tokens for call in calls),
-                money=sum(call.cost or 0.0 for call in calls),
+                calls=sum(call.asked for call in (*calls, *overtaken)),
+                tokens=sum(call.prompt_tokens + call.completion_tokens for call in (*calls, *overtaken)),
+                money=sum(call.cost or 0.0 for call in (*calls, *overtaken)),
             ),
         )
         return cls(run, store, procedure, court, ledger)

@@ -8,10 +8,10 @@ from pydantic import BaseModel
 
 from courtroom.engine.events import Called
 from courtroom.engine.setup import Member
-from courtroom.models.errors import CannotSee, ModelError
+from courtroom.models.errors import CannotSee, ModelError, NotInTime
 from courtroom.models.repair import Unreadable, complaint, read_answer
 from courtroom.models.request import Message, Reply, Request
-from courtroom.models.spec import OFFLINE
+from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from courtroom.models.task import Task
 
 if TYPE_CHECKING:
@@ -40,13 +40,22 @@ class Exchange(Generic[A]):
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
         request = await self._request()
-        reasks = self._court.setup.reasks
+        reasks, spec = self._court.setup.reasks, self._member.spec
         while self._answer is None:
             try:
                 reply = await self._reply(request)
                 if self._refused_pictures:  # and answers without them: that is what it could not do
                     self._court.sight.remember(self._member.spec.id, "vision", False)
                 self._answer = self._read(reply)
+            except NotInTime as late:
+                if spec.otherwise == ABSTAIN:
+                    self._error = str(late)
+                    break
+                spec = ModelSpec(id=spec.otherwise)
+                self._court.note(
+                    f"late/{self._path}", f"{self._member.name} did not answer in time; {spec.id} answered instead."
+                )
+                request = Request(spec, request.messages, request.task, f"{self._court.seed}/{self._member.id}")
             except CannotSee:
                 self._refused_pictures = True
                 request = await self._request()
@@ -72,7 +81,7 @@ class Exchange(Generic[A]):
             task=self._task.name,
             title=self._task.title,
             model=self._member.spec.id,
-            source="asked" if self.asked else "recorded",
+            source="person" if self._member.spec.id == PERSON else "asked" if self.asked else "recorded",
             keys=tuple(self.keys),
             value=self._answer.model_dump(mode="json") if self._answer is not None else None,
             error="" if self._answer is not None else self._error,
@@ -95,12 +104,14 @@ class Exchange(Generic[A]):
         sees = bool(media) and not self._refused_pictures and await self._court.sight.sees(spec)
         if media and not sees:
             self._described = tuple(medium.id for medium in media)
-            if spec.id != OFFLINE:  # it says so of itself
+            if spec.id not in (OFFLINE, PERSON):  # it says so of itself
                 self._court.note(
                     f"described/{spec.id}", f"{spec.id} can't see pictures: media are replaced by their descriptions."
                 )
         messages = self._court.prompts.render(self._task, sees=sees)
-        return Request(spec, messages, self._task, f"{self._court.seed}/{self._member.id}")
+        # What a person says holds for this run and its forks: another run of the same case asks anew.
+        whose = f"/{self._court.ledger.root}" if spec.id == PERSON else ""
+        return Request(spec, messages, self._task, f"{self._court.seed}/{self._member.id}{whose}")
 
     async def _reply(self, request: Request) -> Reply:
         def permit() -> None:
@@ -108,7 +119,12 @@ class Exchange(Generic[A]):
             self._court.spent.calls += 1
             self.asked += 1
 
-        reply, new = await self._court.asker.answer(request, permit, self._court.live.watch(self._path))
+        by = (
+            self._court.seats.person(self._court.ledger.run, self._path, self._member)
+            if request.spec.id == PERSON
+            else None
+        )
+        reply, new = await self._court.asker.answer(request, permit, self._court.live.watch(self._path), by)
         self.keys.append(request.key)
         self._latency += reply.latency_s
         if new:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from courtroom.engine.events import Called, Event, Retrieved
+from courtroom.engine.interventions import Intervention
+from courtroom.engine.setup import Member
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
-from courtroom.models.request import Reply, Request, Watch
+from courtroom.models.prompts import Prompts
+from courtroom.models.request import Model, Reply, Request, Watch
 from courtroom.models.spec import ModelSpec
 
 
@@ -16,9 +19,13 @@ class Asks(Protocol):
     """Who gets answers for a court."""
 
     async def answer(
-        self, request: Request, permit: Callable[[], None], watch: Watch | None = None
+        self, request: Request, permit: Callable[[], None], watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
-        """The reply, and whether it was asked anew. `permit` is called before, and may refuse by raising."""
+        """The reply, and whether it was asked anew. `permit` is called before, and may refuse by raising.
+
+        Args:
+            by: who answers; None is the model that the request names.
+        """
         ...
 
 
@@ -28,6 +35,11 @@ class Ledger(Protocol):
     @property
     def run(self) -> str:
         """The run's id; empty in a rehearsal."""
+        ...
+
+    @property
+    def root(self) -> str:
+        """The run from which all of its family stems; empty in a rehearsal of a new one."""
         ...
 
     @property
@@ -47,6 +59,10 @@ class Ledger(Protocol):
         """The call recorded under this path, if any."""
         ...
 
+    def paid(self, called: Called) -> Called:
+        """The same call as it was recorded before the run was worked out anew, with what it has cost; else as given."""
+        ...
+
     def learned(self, path: str) -> bool:
         """Whether this was learned already."""
         ...
@@ -54,6 +70,33 @@ class Ledger(Protocol):
     def retrieval(self, key: str) -> Retrieved | None:
         """What this run or its forebears saw when they looked up the same."""
         ...
+
+
+class Steers(Protocol):
+    """What persons did to the run."""
+
+    def at(self, index: int) -> Scene:
+        """Case, setup and members as they are at a stage."""
+        ...
+
+    def overruled(self, path: str) -> Intervention | None:
+        """The answer that a person has put in for a call."""
+        ...
+
+
+class Scene(Protocol):
+    """All that a procedure sees of a run's input at one stage."""
+
+    @property
+    def case(self) -> Any: ...
+    @property
+    def unsealed(self) -> Any: ...
+    @property
+    def setup(self) -> Any: ...
+    @property
+    def members(self) -> tuple[Member, ...]: ...
+    @property
+    def prompts(self) -> Prompts: ...
 
 
 class Knows(Protocol):
@@ -65,6 +108,14 @@ class Knows(Protocol):
 
     def learn(self, run: str, path: str, lesson: Lesson) -> None:
         """Take a lesson in; under one path of a run it is taken in once."""
+        ...
+
+
+class Seats(Protocol):
+    """Persons in seats."""
+
+    def person(self, run: str, path: str, member: Member) -> Model:
+        """Whoever sits there, to be asked one question."""
         ...
 
 

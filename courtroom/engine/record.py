@@ -19,6 +19,7 @@ from courtroom.engine.events import (
     Tallied,
     Voted,
 )
+from courtroom.engine.interventions import Intervention
 from courtroom.engine.setup import Member, Setup
 from courtroom.engine.store import Run
 
@@ -34,6 +35,10 @@ class Record:
     setup: Setup
     events: tuple[tuple[float, Event], ...]
     """Time (seconds since the epoch) and event, in order."""
+    interventions: tuple[Intervention, ...] = ()
+    """What persons did to it, in order."""
+    overtaken: tuple[Called, ...] = ()
+    """Calls that were made before an intervention had the run worked out anew, and that do not stand in it any more."""
 
     def of(self, kind: type[E]) -> list[E]:
         """All events of one type, in order."""
@@ -42,7 +47,13 @@ class Record:
     @cached_property
     def members(self) -> tuple[Member, ...]:
         """Who takes part; empty before the run has begun."""
-        return next((seated.members for seated in self.of(Seated)), ())
+        return next((seated.members for seated in reversed(self.of(Seated))), ())
+
+    @cached_property
+    def everybody(self) -> tuple[Member, ...]:
+        """All who ever took part: a person may have had somebody come or go."""
+        known = {member.id: member for seated in self.of(Seated) for member in seated.members}
+        return tuple(known.values())
 
     @cached_property
     def stages(self) -> tuple[StageBegan, ...]:
@@ -89,7 +100,7 @@ class Record:
 
     def member(self, member: str) -> Member | None:
         """One member by id."""
-        return next((m for m in self.members if m.id == member), None)
+        return next((m for m in self.everybody if m.id == member), None)
 
     def ballot_name(self, path: str) -> str:
         """What a ballot is called: its stage, and what it was on where a stage has several."""
@@ -120,7 +131,7 @@ class Record:
     @property
     def asked(self) -> int:
         """Calls really made for this run."""
-        return sum(call.asked for call in self.calls)
+        return sum(call.asked for call in (*self.calls, *self.overtaken))
 
     @property
     def recorded(self) -> int:
@@ -135,10 +146,11 @@ class Record:
     @property
     def tokens(self) -> tuple[int, int]:
         """Prompt and completion tokens that this run has used."""
-        return sum(c.prompt_tokens for c in self.calls), sum(c.completion_tokens for c in self.calls)
+        calls = (*self.calls, *self.overtaken)
+        return sum(c.prompt_tokens for c in calls), sum(c.completion_tokens for c in calls)
 
     @property
     def cost(self) -> float | None:
         """US dollars that this run has spent; None where a price is unknown."""
-        costs = [call.cost for call in self.calls]
+        costs = [call.cost for call in (*self.calls, *self.overtaken)]
         return None if None in costs else sum(cost for cost in costs if cost is not None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from courtroom.case import Case, Medium
@@ -15,14 +15,15 @@ from courtroom.engine.control import Control
 from courtroom.engine.court import Court
 from courtroom.engine.events import Called, Event, Retrieved
 from courtroom.engine.gate import Gate
+from courtroom.engine.interventions import Intervention
 from courtroom.engine.ports import Knows, Sees
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.setup import Setup
-from courtroom.models.offline import answer_offline
+from courtroom.engine.setup import Member, Setup
+from courtroom.engine.steering import Steering
+from courtroom.models.offline import OfflineModel, answer_offline
 from courtroom.models.prices import IMAGE_TOKENS, estimate_tokens
-from courtroom.models.prompts import Prompts
-from courtroom.models.request import Reply, Request, Usage, Watch
-from courtroom.models.spec import OFFLINE
+from courtroom.models.request import Model, Reply, Request, Usage, Watch
+from courtroom.models.spec import OFFLINE, PERSON
 
 FRAMES_OF_A_VIDEO = 30
 """Frames that are sent of a video, at most."""
@@ -47,6 +48,8 @@ class Estimate:
     """Upper bound on the calls, re-asks apart."""
     on_record: int
     """How many of the calls have their answer on record already."""
+    anew: Mapping[str, int] = field(default_factory=dict)
+    """How many calls of which title will be asked anew."""
 
     @property
     def calls(self) -> int:
@@ -61,6 +64,7 @@ class MemoryLedger:
     events: list[Event] = field(default_factory=list)
     seen: Callable[[str], Retrieved | None] = lambda key: None
     run: str = ""
+    root: str = ""
     teaches: bool = False
 
     def add(self, event: Event) -> bool:
@@ -74,6 +78,10 @@ class MemoryLedger:
     def called(self, path: str) -> Called | None:
         """Nothing has happened before a rehearsal."""
         return None
+
+    def paid(self, called: Called) -> Called:
+        """Nothing was paid before a rehearsal."""
+        return called
 
     def learned(self, path: str) -> bool:
         """A rehearsal teaches nothing: all counts as learned."""
@@ -94,10 +102,11 @@ class Counting:
     calls: Counter[str] = field(default_factory=Counter)
     prompt: Counter[str] = field(default_factory=Counter)
     completion: Counter[str] = field(default_factory=Counter)
+    anew: Counter[str] = field(default_factory=Counter)
     found: int = 0
 
     async def answer(
-        self, request: Request, permit: Callable[[], None], watch: Watch | None = None
+        self, request: Request, permit: Callable[[], None], watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
         """See `ports.Asks`."""
         model = request.spec.id
@@ -105,12 +114,21 @@ class Counting:
         if kept := self.on_record(request.key) or self.known.get(request.key):
             self.found += 1
             return kept, False
+        self.anew[request.task.title] += 1
         text = answer_offline(request.task, random.Random(request.key)).model_dump_json()
-        if model != OFFLINE:
+        if model not in (OFFLINE, PERSON):
             self.prompt[model] += sum(_tokens(part) for message in request.messages for part in message.parts)
             self.completion[model] += estimate_tokens(text)
         reply = self.known[request.key] = Reply(text=text, usage=Usage(), cost=0.0)
         return reply, True
+
+
+class NobodySits:
+    """A rehearsal asks no person: the offline model answers in their place."""
+
+    def person(self, run: str, path: str, member: Member) -> Model:
+        """Never asked, as `Counting` answers all by itself."""
+        return OfflineModel()
 
 
 async def rehearse(
@@ -123,6 +141,8 @@ async def rehearse(
     on_record: Callable[[str], Reply | None] = lambda key: None,
     seen: Callable[[str], Retrieved | None] = lambda key: None,
     known: dict[str, Reply] | None = None,
+    interventions: Sequence[Intervention] = (),
+    root: str = "",
 ) -> Estimate:
     """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk.
 
@@ -130,21 +150,27 @@ async def rehearse(
         on_record: the answer that is on record under a key.
         seen: what a forebear saw when it looked up the same.
         known: answers that rehearsals of runs before this one came to; they count as on record, and this one's are added.
+        interventions: what a person does to the run.
+        root: the run from which all of its family stems.
     """
-    setup, members = procedure.prepare(case, setup, seed)
+    setup, _ = procedure.prepare(case, setup, seed)
+    steering = Steering(procedure, case, setup, seed, interventions)
+    scene = steering.at(0)
     counting = Counting(on_record, {} if known is None else known)
     court = Court(
-        case=case.blind(),
-        unsealed=case,
-        setup=setup,
+        case=scene.case,
+        unsealed=scene.unsealed,
+        setup=scene.setup,
         seed=seed,
-        members=members,
-        prompts=Prompts(procedure.prompts, {"case": case.blind(), "setup": setup}, setup.prompts),
+        members=scene.members,
+        prompts=scene.prompts,
+        steering=steering,
         stage_kinds=frozenset(kind.name for kind in procedure.stages),
-        ledger=MemoryLedger(seen=seen),
+        ledger=MemoryLedger(seen=seen, root=root),
         asker=counting,
         knowledge=knowledge,
         sight=sight,
+        seats=NobodySits(),
         gate=Gate(Control(), -1, paused=lambda why, control: None, resumed=lambda: None),
     )
     await procedure.deliberate(court)
@@ -152,7 +178,7 @@ async def rehearse(
         Load(model, calls, counting.prompt[model], counting.completion[model])
         for model, calls in counting.calls.items()
     )
-    return Estimate(loads, procedure.at_most(case, setup), counting.found)
+    return Estimate(loads, procedure.at_most(case, setup), counting.found, dict(counting.anew))
 
 
 def _tokens(part: str | Medium) -> int:

@@ -17,7 +17,7 @@ from courtroom.engine.control import Control
 from courtroom.engine.drive import Drive
 from courtroom.engine.errors import RunBusy
 from courtroom.engine.live import Live
-from courtroom.engine.ports import Knows, Sees
+from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.store import RunStore
@@ -48,12 +48,14 @@ class Runner:
         asker: Asker,
         knowledge: Knows,
         sight: Sees,
+        seats: Seats,
         warm: Callable[[Record], Coroutine[Any, Any, None]],
         streaming: bool = False,
     ) -> None:
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
         self._store, self._procedures, self._asker = store, procedures, asker
-        self._knowledge, self._sight, self._warm, self._streaming = knowledge, sight, warm, streaming
+        self._knowledge, self._sight, self._seats = knowledge, sight, seats
+        self._warm, self._streaming = warm, streaming
         self.keys: dict[str, Mapping[str, str]] = {}
         """Keys typed for a run; in memory only."""
         self._driving: dict[str, asyncio.Task[None]] = {}
@@ -72,6 +74,8 @@ class Runner:
             case=self._store.case(row),
             setup=self._store.setup(run, procedure.setup),
             events=tuple(self._store.events(run)),
+            interventions=self._store.interventions.of(run),
+            overtaken=tuple(self._store.overtaken(run)),
         )
 
     def live(self, run: str) -> Live:
@@ -111,6 +115,10 @@ class Runner:
     def run_to(self, run: str, stage: str) -> None:
         """Run on until a stage, by name, slug or kind, is done."""
         self.go(run, Control(stage=stage, breaks=self._store.run(run).control.breaks))
+
+    def let_go(self, run: str) -> None:
+        """Drive a paused run no longer, so that it is taken up from the record when it goes on."""
+        self.do(self._let_go(run)).result()
 
     def pause(self, run: str) -> None:
         """Ask nothing more for now; answers under way still arrive and are kept."""
@@ -181,7 +189,9 @@ class Runner:
         KEYS.set(self.keys.get(run, {}))
         try:
             await self._warm(self.record(run))
-            drive = Drive.take_up(run, self._store, self._procedures, self._asker, self._knowledge, self._sight, live)
+            drive = Drive.take_up(
+                run, self._store, self._procedures, self._asker, self._knowledge, self._sight, self._seats, live
+            )
             self._drives[run] = drive
             async with asyncio.TaskGroup() as group:
                 beat = group.create_task(self._beat(run, drive))
@@ -218,6 +228,11 @@ class Runner:
         if drive := self._drives.get(run):
             drive.court.gate.set(control)
         if control.stopped and (driving := self._driving.get(run)):
+            driving.cancel()
+            await asyncio.wait([driving])
+
+    async def _let_go(self, run: str) -> None:
+        if driving := self._driving.get(run):
             driving.cancel()
             await asyncio.wait([driving])
 

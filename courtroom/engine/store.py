@@ -13,7 +13,8 @@ from courtroom.case_kinds import parse_case
 from courtroom.database import Database
 from courtroom.engine.control import Control
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.events import EVENT, Called, Event, Retrieved, Verdict, Voted
+from courtroom.engine.events import EVENT, Called, Event, Retrieved, StageBegan, Verdict, Voted
+from courtroom.engine.interventions import InterventionStore
 from courtroom.engine.setup import Setup
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class RunStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.interventions = InterventionStore(database)
 
     # --- runs -----------------------------------------------------------------------------------------------
 
@@ -108,6 +110,15 @@ class RunStore:
         )
         return [_run(row) for row in rows]
 
+    def root(self, run: str) -> str:
+        """The run from which all of its family stems."""
+        at = run
+        while (
+            row := self._database.connection.execute("SELECT parent FROM runs WHERE id = ?", (at,)).fetchone()
+        ) and row["parent"]:
+            at = row["parent"]
+        return at
+
     def case(self, run: Run) -> Case:
         """The case as it was when the run was made."""
         row = self._database.connection.execute("SELECT body FROM snapshots WHERE hash = ?", (run.case_hash,))
@@ -150,6 +161,8 @@ class RunStore:
         with self._database.transaction() as db:
             db.execute("DELETE FROM events WHERE run = ?", (run,))
             db.execute("DELETE FROM runs WHERE id = ?", (run,))
+            for table in ("rewinds", "questions", "seats"):
+                db.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
 
     def restore(self, record: Record) -> None:
         """Bring back a run that was deleted."""
@@ -215,7 +228,9 @@ class RunStore:
 
     def events(self, run: str) -> Iterator[tuple[float, Event]]:
         """All events with their times, in order."""
-        rows = self._database.connection.execute("SELECT at, body FROM events WHERE run = ? ORDER BY seq", (run,))
+        rows = self._database.connection.execute(
+            "SELECT at, body FROM events WHERE run = ? AND kind != 'overtaken' ORDER BY seq", (run,)
+        )
         return ((row["at"], EVENT.validate_json(row["body"])) for row in rows)
 
     def status(self, run: str) -> str:
@@ -226,7 +241,8 @@ class RunStore:
     def pulse(self, run: str) -> tuple[object, ...]:
         """Differs as soon as anything in the run has changed; cheap enough to ask twice a second."""
         row = self._database.connection.execute(
-            "SELECT (SELECT max(seq) FROM events WHERE run = runs.id), status, reason, control FROM runs WHERE id = ?",
+            "SELECT (SELECT max(seq) FROM events WHERE run = runs.id), status, reason, control,"
+            " (SELECT count(*) + count(undone) FROM interventions WHERE run = runs.id) FROM runs WHERE id = ?",
             (run,),
         ).fetchone()
         return tuple(row) if row else ()
@@ -236,13 +252,45 @@ class RunStore:
         seen: str | None = run
         while seen is not None:
             rows = self._database.connection.execute(
-                "SELECT body FROM events WHERE run = ? AND kind = 'retrieval' AND body LIKE ?", (seen, f"%{key}%")
+                "SELECT body FROM events WHERE run = ? AND kind IN ('retrieval', 'overtaken') AND body LIKE ?",
+                (seen, f"%{key}%"),
             )
-            for row in rows:
-                return Retrieved.model_validate_json(row["body"])
+            for event in (EVENT.validate_json(row["body"]) for row in rows):
+                if isinstance(event, Retrieved) and event.key == key:
+                    return event
             parent = self._database.connection.execute("SELECT parent FROM runs WHERE id = ?", (seen,)).fetchone()
             seen = parent["parent"] if parent else None
         return None
+
+    def rewind(self, run: str, index: int) -> None:
+        """Have everything from a stage on worked out anew. Calls and look-ups stay on record as overtaken: they are paid for."""
+        with self._database.transaction() as db:
+            began = [event for _, event in self.events(run) if isinstance(event, StageBegan) and event.index >= index]
+            gone = {stage.path for stage in began}
+            rows = db.execute(
+                "SELECT seq, kind, path FROM events WHERE run = ? AND kind != 'overtaken'", (run,)
+            ).fetchall()
+            for row in rows:
+                stage = row["path"].removeprefix("panel/").partition("/")[0]
+                if stage not in gone or row["kind"] in ("learned", "note"):
+                    continue
+                if row["kind"] in ("call", "retrieval"):
+                    db.execute(
+                        "UPDATE events SET kind = 'overtaken', path = ? WHERE seq = ?",
+                        (f"{row['seq']}/{row['path']}", row["seq"]),
+                    )
+                else:
+                    db.execute("DELETE FROM events WHERE seq = ?", (row["seq"],))
+            db.execute("UPDATE runs SET verdict = NULL WHERE id = ?", (run,))
+
+    def overtaken(self, run: str) -> list[Called]:
+        """Calls that were made before the run was worked out anew, and that do not stand in it any more."""
+        rows = self._database.connection.execute(
+            "SELECT body FROM events WHERE run = ? AND kind = 'overtaken' ORDER BY seq", (run,)
+        )
+        calls = [event for row in rows if isinstance(event := EVENT.validate_json(row["body"]), Called)]
+        standing = {(call.path, call.keys) for _, call in self.events(run) if isinstance(call, Called)}
+        return [call for call in calls if (call.path, call.keys) not in standing]
 
     def forget_abstentions(self, run: str) -> None:
         """Let the members that are without a vote be asked again where they had failed, and ballots be held anew."""

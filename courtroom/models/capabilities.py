@@ -7,7 +7,7 @@ from typing import Any
 
 from courtroom.database import Database
 from courtroom.models.card import card
-from courtroom.models.spec import OFFLINE, ModelSpec
+from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 
 
 class Capabilities:
@@ -19,8 +19,8 @@ class Capabilities:
 
     async def sees(self, spec: ModelSpec) -> bool:
         """Whether pictures may be sent: as set, as found out, as the model's card says, else they are tried once."""
-        if spec.id == OFFLINE:
-            return False
+        if spec.id in (OFFLINE, PERSON):
+            return spec.id == PERSON
         if spec.vision != "auto":
             return spec.vision == "yes"
         found = self.recall(spec.id, "vision")

@@ -3,7 +3,8 @@
 CourtroomError
 └── ModelError       no answer could be had
     ├── ModelRefused asking again can't help: a bad key, an unknown model, a request that the provider refuses
-    └── CannotSee    the model refuses pictures; asking without them can help
+    ├── CannotSee    the model refuses pictures; asking without them can help
+    └── NotInTime    a person in a seat did not answer in time
 """
 
 from __future__ import annotations
@@ -21,3 +22,7 @@ class ModelRefused(ModelError):
 
 class CannotSee(ModelError):
     """The model refuses pictures."""
+
+
+class NotInTime(ModelError):
+    """A person in a seat did not answer in time."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from courtroom.models.card import card
-from courtroom.models.spec import OFFLINE
+from courtroom.models.spec import OFFLINE, PERSON
 
 IMAGE_TOKENS = 1_000
 """About what providers count for one picture of 1,024 pixels (their tiles give 765 to 1,600)."""
@@ -25,7 +25,7 @@ class Price:
 
 def price(model: str) -> Price | None:
     """The price from LiteLLM's local card; None where it is unknown. Imports LiteLLM: call it in a thread."""
-    if model == OFFLINE:
+    if model in (OFFLINE, PERSON):
         return Price(0.0, 0.0)
     known = card(model)
     if known is None or known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,15 @@ class Prompts:
     everything up to the first difference.
     """
 
-    def __init__(self, folder: Path, common: Mapping[str, object], edits: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        common: Mapping[str, object],
+        edits: Mapping[str, str] | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
         self._common = dict(common)
+        self._notes = tuple(notes)
         self._environment = _environment(folder, tuple(sorted((edits or {}).items())))
         self._schemas: dict[type[BaseModel], str] = {}
 
@@ -57,7 +64,7 @@ class Prompts:
         own = self._block(task.name, "own", inputs)
         return (
             Message("system", (self._system,)),
-            Message("user", tuple(part for part in (self._case, shared, *shown, own) if part)),
+            Message("user", tuple(part for part in (self._case, self._told, shared, *shown, own) if part)),
         )
 
     @cached_property
@@ -67,6 +74,13 @@ class Prompts:
     @cached_property
     def _case(self) -> str:
         return self._whole("_case")
+
+    @cached_property
+    def _told(self) -> str:
+        """Notes of the person who leads the hearing, in the order in which they came."""
+        if not self._notes:
+            return ""
+        return "# Told to all by the person who leads this hearing\n\n" + "\n\n".join(map(quote, self._notes)) + "\n"
 
     def _whole(self, name: str) -> str:
         try:

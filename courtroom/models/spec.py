@@ -11,6 +11,10 @@ from courtroom.case import Strict
 OFFLINE = "offline"
 """The id of the model that works with no key and no server, and is no language model."""
 
+PERSON = "person"
+"""The id of a person in a seat."""
+ABSTAIN = "abstain"
+
 Switch = Literal["auto", "yes", "no"]
 
 
@@ -23,7 +27,7 @@ class ModelSpec(Strict):
         min_length=1,
         max_length=200,
         description="`offline`, or any LiteLLM model id such as `openai/gpt-4o-mini`, `ollama/llama3.2-vision`, "
-        "`gemini/gemini-2.5-flash-lite`.",
+        "`gemini/gemini-2.5-flash-lite`; or `person` for a person in the seat.",
     )
     temperature: float | None = Field(default=0.7, title="Temperature", ge=0, le=2)
     max_tokens: int = Field(default=2048, title="Longest answer (tokens)", ge=16, le=200_000)
@@ -44,6 +48,21 @@ class ModelSpec(Strict):
     timeout_s: float = Field(default=60, title="Time-out of one call (s)", gt=0, le=3600)
     attempts: int = Field(default=5, title="Attempts at one call", ge=1, le=20)
     concurrency: int = Field(default=64, title="Calls at once", ge=1, le=512)
+
+    wait_s: float | None = Field(
+        default=None,
+        title="Wait for a person (s)",
+        gt=0,
+        description="How long a person in this seat has for an answer; not set: as long as it takes.",
+        exclude_if=lambda wait: wait is None,
+    )
+    otherwise: str = Field(
+        default=ABSTAIN,
+        title="If a person doesn't answer in time",
+        max_length=200,
+        description="`abstain`, or the id of a model that answers instead.",
+        exclude_if=lambda otherwise: otherwise == ABSTAIN,
+    )
 
     def sampling(self) -> dict[str, object]:
         """The parameters that can change an answer; part of its key."""

@@ -15,7 +15,7 @@ def as_json(record: Record, answers: AnswerStore) -> str:
     """All that is on record of a run. Text parts of prompts stand once, under their digests."""
     entries: dict[str, Any] = {}
     parts: dict[str, str] = {}
-    for key in (key for call in record.calls for key in call.keys):
+    for key in (key for call in (*record.calls, *record.overtaken) for key in call.keys):
         entry = answers.entry(key)
         if entry is None or key in entries:
             continue
@@ -29,6 +29,8 @@ def as_json(record: Record, answers: AnswerStore) -> str:
         "case": record.case.model_dump(mode="json"),
         "setup": record.setup.model_dump(mode="json"),
         "events": [{"at": at, **event.model_dump(mode="json")} for at, event in record.events],
+        "interventions": [one.model_dump(mode="json") for one in record.interventions],
+        "overtaken": [call.model_dump(mode="json") for call in record.overtaken],
         "answers": entries,
         "parts": parts,
     }

@@ -36,7 +36,9 @@ def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: M
     """The report. Whatever a case, a model or a user wrote is shown as text and nothing in it takes effect."""
     procedure = procedure.about(record.case)
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-    environment.filters.update(readable=readable, kind=lambda block: type(block).__name__, label=label, runs=runs)
+    environment.filters.update(
+        readable=readable, kind=lambda block: type(block).__name__, label=label, runs=runs, moment=moment
+    )
     parts: dict[str, str] = {}
     choices = {choice.name: choice for choice in procedure.choices}
     figures = {"votes": draw_votes(record, procedure.choices, "light")} if record.tallies else {}
@@ -73,6 +75,11 @@ def readable(value: Any) -> Markup:
     if isinstance(value, list):
         return Markup("<ul>{}</ul>").format(Markup("").join(Markup("<li>{}</li>").format(readable(v)) for v in value))
     return Markup("{}").format({True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value)
+
+
+def moment(at: float) -> str:
+    """Seconds since the epoch as a date and time."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def label(name: str) -> str:

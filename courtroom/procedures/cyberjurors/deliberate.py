@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 
 from courtroom.dispute import SIDES, Dispute, Side
 from courtroom.engine.court import Court
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.setup import Member
 from courtroom.knowledge.search import Rank, Search
-from courtroom.procedures.cyberjurors.examine import examine_all
+from courtroom.procedures.cyberjurors.examine import examine_all, examine_newcomers
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, seat_of
 from courtroom.procedures.cyberjurors.tasks import (
     Examination,
@@ -30,15 +31,15 @@ async def deliberate(court: Hearing) -> Verdict:
     An examination does not depend on the round, so it is made once (lines 7 to 23 are the same in every round);
     neither does what is retrieved (lines 25, 26).
     """
-    setup, jury = court.setup, court.panel("juror")
-    views = await examine_all(court) if setup.examines else {}
+    views = await examine_all(court) if court.setup.examines else {}
     memories = await recall(court)
     summary: Summary | None = None
     opinions: dict[str, Opinion] = {}
 
-    for number in range(1, (1 if setup.single else setup.rounds) + 1):
+    for number in count(1):
         await court.stage(f"Round {number}", "round")
-        before = opinions
+        setup, jury, before = court.setup, court.panel("juror"), opinions
+        views |= await examine_newcomers(court, views)
         given = await court.all(
             judge(court, juror, number, views, memories, heard(court, juror, before), summary) for juror in jury
         )
@@ -46,7 +47,7 @@ async def deliberate(court: Hearing) -> Verdict:
         tally = court.tally(SIDES, setup.consensus)
         if not setup.single:
             summary = await summarise(court, number, opinions, summary)
-        if tally.consensus:
+        if tally.consensus or setup.single or number >= setup.rounds:
             break
 
     await court.stage("Verdict", "verdict")
@@ -97,7 +98,7 @@ def heard(court: Hearing, juror: Member, opinions: Mapping[str, Opinion]) -> tup
     return tuple(
         Heard(name=names[other], verdict=opinions[other].verdict, reasoning=opinions[other].reasoning)
         for other in followed
-        if other in opinions
+        if other in opinions and other in names  # who has left since is not heard any more
     )
 
 

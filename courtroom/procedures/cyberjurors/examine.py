@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from courtroom.dispute import SIDES, Dispute, Side
 from courtroom.engine.court import Court
 from courtroom.engine.errors import Abstained
@@ -35,6 +37,16 @@ async def examine_all(court: Hearing) -> dict[str, Examination | None]:
         return {juror.id: shared for juror in jury}
     views = await court.all(examine(court, juror) for juror in jury)
     return {juror.id: view for juror, view in zip(jury, views, strict=True)}
+
+
+async def examine_newcomers(court: Hearing, views: Mapping[str, Examination | None]) -> dict[str, Examination | None]:
+    """The examinations of those whom a person has seated since; where one was made for all, it is theirs too."""
+    new = [juror for juror in court.panel("juror") if juror.id not in views] if court.setup.examines else []
+    if court.setup.examination == "shared":
+        shared = next(iter(views.values()), None)
+        return {juror.id: shared for juror in new}
+    found = await court.all(examine(court, juror) for juror in new)
+    return {juror.id: view for juror, view in zip(new, found, strict=True)}
 
 
 async def examine(court: Hearing, eye: Member) -> Examination:

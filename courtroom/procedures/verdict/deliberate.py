@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from courtroom.criminal import CriminalCase
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
@@ -32,38 +34,41 @@ Memory = tuple[tuple[Recalled, ...], tuple[Directed, ...]]
 
 async def deliberate(court: Hearing) -> Verdict:
     """From the facts to a final judgment, and what was learned of it."""
-    case = court.case
     if court.setup.alone:
         await court.stage("Retrieval", "analysis")
-        statutes = await coarse(court, case.facts)
+        statutes = await coarse(court, court.case.facts)
         await court.stage("Final adjudication", "final")
         final = await court.ask(
-            court.member("presiding"), Preside(case=case, draft=None, passed=False, statutes=statutes)
+            court.member("presiding"), Preside(case=court.case, draft=None, passed=False, statutes=statutes)
         )
         return verdict(final, "The presiding judge alone.")
 
     await court.stage("Pre-adjudication", "analysis")
-    points = (await court.ask(court.member("clerk"), ExtractPoints(case=case))).points
+    points = (await court.ask(court.member("clerk"), ExtractPoints(case=court.case))).points
     statutes = await shortlist(court, points)
     precedents, directives = await recall(court, points, statutes)
 
     turns: list[Turn] = []
     passed = False
-    for number in range(1, court.setup.turns + 1):
+    for number in count(1):
         await court.stage(f"Turn {number}", "turn")
-        opinion = DraftOpinion(case=case, points=points, statutes=statutes, turns=tuple(turns))
+        opinion = DraftOpinion(case=court.case, points=points, statutes=statutes, turns=tuple(turns))
         draft = await court.ask(court.member("judge"), opinion)
-        check = Verify(case=case, draft=draft, statutes=statutes, precedents=precedents, directives=directives)
+        check = Verify(case=court.case, draft=draft, statutes=statutes, precedents=precedents, directives=directives)
         verification = await court.ask(court.member("supervisor"), check)
         passed = not verification.need_rejudge
         if passed:
             break
         turns.append(Turn(draft=draft, feedback=verification.suggestions))
+        if number >= court.setup.turns:
+            break
 
     await court.stage("Final adjudication", "final")
     final = await court.ask(
         court.member("presiding"),
-        Preside(case=case, draft=draft, passed=passed, statutes=statutes, precedents=precedents, directives=directives),
+        Preside(
+            case=court.case, draft=draft, passed=passed, statutes=statutes, precedents=precedents, directives=directives
+        ),
     )
     trajectory = Trajectory(tuple(points), draft, tuple(turns), passed, final, directives)
     if court.panel("meta") and court.unsealed.gold is not None:

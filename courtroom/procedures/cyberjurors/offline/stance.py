@@ -112,7 +112,13 @@ def balance(case: Dispute, clues: tuple[Clue, ...], persona: Persona | None) -> 
         if "detail-oriented" in traits and piece.media:
             factor *= 1.2
         weighed += [Contribution(c.kind, f"{piece.id}: {c.text}", c.weight * factor) for c in weigh(piece)]
-    return (*weighed, *context(case))
+    late = [
+        Contribution(c.kind, f"{piece.id}: {c.text}", c.weight)
+        for piece in case.evidence
+        if piece.late
+        for c in weigh(piece)
+    ]
+    return (*weighed, *late, *context(case))
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,186 @@
+"""What a person does to a run, as data: shown, exported, forked and replayed like everything else."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from courtroom.case import Strict
+from courtroom.database import Database
+from courtroom.errors import CourtroomError
+
+
+class InterventionRefused(CourtroomError):
+    """Something that can't be done to this run now; the message says why."""
+
+
+class Overrule(Strict):
+    """One member's answer is replaced: a vote, a draft, a Pass or Reject, a summary."""
+
+    kind: Literal["overrule"] = "overrule"
+    path: str = Field(description="The call's path, e.g. `round-2/juror-05/judge`.")
+    value: dict[str, Any] = Field(description="The answer in place of the member's, in the form of its schema.")
+
+
+class Change(Strict):
+    """Something in the setup is different from a stage on: a persona, a model, an edge, a rule, a prompt, a knob, a seat."""
+
+    kind: Literal["change"] = "change"
+    key: str = Field(description="Path into the setup, e.g. `jury.5.traits`; places in lists from 1.")
+    value: Any = None
+
+
+class PutIn(Strict):
+    """A piece of evidence that all see from a stage on."""
+
+    kind: Literal["evidence"] = "evidence"
+    text: str = Field(min_length=1, max_length=20_000)
+    side: str = Field(default="", description="Whose it is, where the kind of case has sides.")
+
+
+class Tell(Strict):
+    """A note that all are told from a stage on."""
+
+    kind: Literal["note"] = "note"
+    text: str = Field(min_length=1, max_length=4_000)
+
+
+Deed = Annotated[Overrule | Change | PutIn | Tell, Field(discriminator="kind")]
+DEED: TypeAdapter[Deed] = TypeAdapter(Deed)
+
+
+class Intervention(Strict):
+    """A deed with who did it, when, from which stage on, and what was there before."""
+
+    id: str = Field(default_factory=lambda: secrets.token_hex(6), description="Doing the same id twice does it once.")
+    number: int = Field(default=0, description="Place in the run's list, from 1.")
+    who: str = Field(default="somebody", max_length=80)
+    at: float = Field(default_factory=time.time)
+    index: int = Field(ge=0, description="Index of the stage from which it holds.")
+    stage: str = Field(default="", description="Its name, or what it comes after.")
+    deed: Deed
+    before: Any = None
+
+    def told(self) -> str:
+        """What was done, in words."""
+        match self.deed:
+            case Overrule():
+                return f"overruled {self.deed.path}"
+            case Change():
+                return f"changed {self.deed.key}"
+            case PutIn():
+                return f"put in evidence{f' of the {self.deed.side}' if self.deed.side else ''}"
+            case _:
+                return "told all a note"
+
+    @property
+    def after(self) -> Any:
+        """What is there now."""
+        return self.deed.text if isinstance(self.deed, PutIn | Tell) else self.deed.value
+
+
+class InterventionStore:
+    """The interventions of runs, in the order in which they were made."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of(self, run: str) -> tuple[Intervention, ...]:
+        """All that hold."""
+        rows = self._database.connection.execute(
+            "SELECT body FROM interventions WHERE run = ? AND undone IS NULL ORDER BY number", (run,)
+        )
+        return tuple(Intervention.model_validate_json(row["body"]) for row in rows)
+
+    def count(self, run: str) -> int:
+        """How many were ever made or undone: differs as soon as somebody does anything."""
+        row = self._database.connection.execute(
+            "SELECT count(*) + count(undone) AS n FROM interventions WHERE run = ?", (run,)
+        ).fetchone()
+        return int(row["n"])
+
+    def add(self, run: str, intervention: Intervention, seen: int | None = None, rewind: int | None = None) -> None:
+        """Put one on record; one with the same id is there once.
+
+        Args:
+            seen: the `count` when the person decided; where somebody else acted since, it is refused.
+            rewind: index of the stage from which what happened is to be worked out anew.
+
+        Raises:
+            InterventionRefused: somebody else has intervened meanwhile.
+        """
+        with self._database.transaction() as db:
+            if db.execute("SELECT 1 FROM interventions WHERE run = ? AND id = ?", (run, intervention.id)).fetchone():
+                return
+            count = self.count(run)
+            if seen is not None and seen != count:
+                raise InterventionRefused(
+                    "Somebody else has intervened in this run meanwhile. Look at what was done, then decide again."
+                )
+            number = db.execute(
+                "SELECT coalesce(max(number), 0) + 1 AS n FROM interventions WHERE run = ?", (run,)
+            ).fetchone()["n"]
+            kept = intervention.model_copy(update={"number": number})
+            db.execute(
+                "INSERT INTO interventions (run, number, id, body) VALUES (?, ?, ?, ?)",
+                (run, number, kept.id, kept.model_dump_json()),
+            )
+            if rewind is not None:
+                self._rewind(run, rewind)
+
+    def undo(self, run: str, name: str, rewind: int | None = None) -> None:
+        """Take the last one back.
+
+        Raises:
+            InterventionRefused: it is not the last one, or is undone already.
+        """
+        with self._database.transaction() as db:
+            last = db.execute(
+                "SELECT id FROM interventions WHERE run = ? AND undone IS NULL ORDER BY number DESC LIMIT 1", (run,)
+            ).fetchone()
+            if last is None or last["id"] != name:
+                raise InterventionRefused("Only the last intervention can be undone; undo those after it first.")
+            db.execute("UPDATE interventions SET undone = ? WHERE run = ? AND id = ?", (time.time(), run, name))
+            if rewind is not None:
+                self._rewind(run, rewind)
+
+    def copy(self, run: str, fork: str) -> None:
+        """A fork begins with what was done to its parent."""
+        self._database.connection.execute(
+            "INSERT OR IGNORE INTO interventions (run, number, id, body) SELECT ?, number, id, body FROM interventions"
+            " WHERE run = ? AND undone IS NULL",
+            (fork, run),
+        )
+
+    def due(self, run: str) -> int | None:
+        """From which stage on the run is to be worked out anew when it goes on; None where nothing is to."""
+        row = self._database.connection.execute("SELECT stage FROM rewinds WHERE run = ?", (run,)).fetchone()
+        return int(row["stage"]) if row else None
+
+    def rewound(self, run: str) -> None:
+        """It has been."""
+        self._database.connection.execute("DELETE FROM rewinds WHERE run = ?", (run,))
+
+    def _rewind(self, run: str, index: int) -> None:
+        self._database.connection.execute(
+            "INSERT INTO rewinds VALUES (?, ?) ON CONFLICT (run) DO UPDATE SET stage = min(stage, excluded.stage)",
+            (run, index),
+        )
+
+
+def read_deeds(text: str) -> list[Deed]:
+    """Deeds from a JSON file: one object, or a list of them.
+
+    Raises:
+        CourtroomError: it is no JSON.
+        ValidationError: a deed does not fit.
+    """
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise CourtroomError(f"The file of interventions is not valid JSON (line {error.lineno}).") from error
+    return [DEED.validate_python(item) for item in (data if isinstance(data, list) else [data])]

@@ -1,0 +1,182 @@
+"""Persons in seats: a question waits on disk until whoever holds the seat's link has answered, in any process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from courtroom.case import Strict
+from courtroom.database import Database
+from courtroom.engine.setup import Member
+from courtroom.errors import CourtroomError
+from courtroom.models.errors import NotInTime
+from courtroom.models.request import Reply, Request, Watch, schema_of
+
+LOOK_S = 0.2
+"""How often a waiting question is looked at."""
+
+
+class NoSuchSeat(CourtroomError):
+    """A link that leads to no seat."""
+
+
+class Seat(Strict):
+    """One member's place in one run, as its link opens it."""
+
+    token: str
+    run: str
+    member: str
+
+
+class Question(Strict):
+    """What a person is asked: just what this member would be told, and the form of the answer."""
+
+    run: str
+    path: str
+    key: str
+    member: str
+    title: str
+    messages: tuple[tuple[str, tuple[Any, ...]], ...]
+    """Role and parts: texts, and media as objects."""
+    answer_schema: dict[str, Any]
+    asked: float
+    deadline: float | None
+    answer: str | None
+
+
+class People:
+    """Seats with their links, and the questions that wait for an answer."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # --- seats ----------------------------------------------------------------------------------------------
+
+    def seat(self, run: str, member: str) -> Seat:
+        """The seat of a member; its link can't be guessed and stays the same."""
+        db = self._database.connection
+        db.execute(
+            "INSERT OR IGNORE INTO seats VALUES (?, ?, ?, ?)", (secrets.token_urlsafe(24), run, member, time.time())
+        )
+        row = db.execute("SELECT * FROM seats WHERE run = ? AND member = ?", (run, member)).fetchone()
+        return Seat(token=row["token"], run=row["run"], member=row["member"])
+
+    def open(self, token: str) -> Seat:
+        """The seat to which a link leads.
+
+        Raises:
+            NoSuchSeat: it leads to none.
+        """
+        row = self._database.connection.execute("SELECT * FROM seats WHERE token = ?", (token,)).fetchone()
+        if row is None:
+            raise NoSuchSeat("This link leads to no seat. Ask for a new one whoever leads the hearing.")
+        return Seat(token=row["token"], run=row["run"], member=row["member"])
+
+    # --- questions ------------------------------------------------------------------------------------------
+
+    def person(self, run: str, path: str, member: Member) -> Person:
+        """Whoever sits there, to be asked one question."""
+        return Person(self, run, path, member)
+
+    def questions(self, seat: Seat) -> list[Question]:
+        """All that this seat was asked, oldest first."""
+        rows = self._database.connection.execute(
+            "SELECT * FROM questions WHERE run = ? AND member = ? ORDER BY asked", (seat.run, seat.member)
+        )
+        return [_question(row) for row in rows]
+
+    def waiting(self, run: str) -> list[Question]:
+        """Questions of a run without an answer."""
+        rows = self._database.connection.execute(
+            "SELECT * FROM questions WHERE run = ? AND answer IS NULL ORDER BY asked", (run,)
+        )
+        return [_question(row) for row in rows]
+
+    def answer(self, seat: Seat, question: Question, answer: dict[str, Any]) -> bool:
+        """Answer one of the seat's questions; False where it was answered before or its time is over."""
+        now = time.time()
+        cursor = self._database.connection.execute(
+            "UPDATE questions SET answer = ?, answered = ? WHERE run = ? AND member = ? AND path = ? AND key = ?"
+            " AND answer IS NULL AND (deadline IS NULL OR deadline > ?)",
+            (json.dumps(answer, ensure_ascii=False), now, seat.run, seat.member, question.path, question.key, now),
+        )
+        return cursor.rowcount == 1
+
+    def ask(self, run: str, path: str, member: Member, request: Request) -> None:
+        """Put a question on disk; one that waits already goes on waiting."""
+        wait = member.spec.wait_s
+        now = time.time()
+        body = {
+            "messages": [
+                [m.role, [p if isinstance(p, str) else p.model_dump(mode="json") for p in m.parts]]
+                for m in request.messages
+            ],
+            "answer_schema": json.loads(schema_of(request.task.answer)),
+        }
+        self._database.connection.execute(
+            "INSERT OR IGNORE INTO questions (run, path, key, member, title, request, asked, deadline)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(run, path, request.key, member.id, request.task.title, json.dumps(body, ensure_ascii=False)),
+                *(now, now + wait if wait is not None else None),
+            ),
+        )
+
+    def look(self, run: str, path: str, key: str) -> tuple[str | None, float | None]:
+        """The answer, and until when it may come.
+
+        Raises:
+            NotInTime: the question was taken back, as its run was deleted.
+        """
+        row = self._database.connection.execute(
+            "SELECT answer, deadline FROM questions WHERE run = ? AND path = ? AND key = ?", (run, path, key)
+        ).fetchone()
+        if row is None:
+            raise NotInTime("The question was taken back.")
+        return row["answer"], row["deadline"]
+
+    def withdraw(self, run: str, path: str, key: str) -> None:
+        """Nobody waits for this answer any more."""
+        self._database.connection.execute(
+            "DELETE FROM questions WHERE run = ? AND path = ? AND key = ? AND answer IS NULL", (run, path, key)
+        )
+
+
+@dataclass(frozen=True)
+class Person:
+    """A model that is a person: answers when somebody has."""
+
+    people: People
+    run: str
+    path: str
+    member: Member
+
+    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        """Wait for the person.
+
+        Raises:
+            NotInTime: nobody answered in time.
+        """
+        began = time.time()
+        self.people.ask(self.run, self.path, self.member, request)
+        try:
+            while True:
+                answer, deadline = self.people.look(self.run, self.path, request.key)
+                if answer is not None:
+                    return Reply(text=answer, cost=0.0, latency_s=round(time.time() - began, 3))
+                if deadline is not None and time.time() > deadline:
+                    raise NotInTime(f"{self.member.name} did not answer in time.")
+                await asyncio.sleep(LOOK_S)  # the answer may come from another process, by way of the disk
+        except BaseException:
+            self.people.withdraw(self.run, self.path, request.key)
+            raise
+
+
+def _question(row: Any) -> Question:
+    body = json.loads(row["request"])
+    fields = ("run", "path", "key", "member", "title", "asked", "deadline", "answer")
+    return Question.model_validate({**{name: row[name] for name in fields}, **body})

@@ -1,0 +1,186 @@
+"""Interventions as a person makes them: checked, put on record, undone; and forks that begin with some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from courtroom.engine.changes import value_at
+from courtroom.engine.interventions import Change, Deed, Intervention, InterventionRefused, InterventionStore, Overrule
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Setup
+from courtroom.engine.steering import Steering
+from courtroom.errors import CourtroomError
+from courtroom.explain import explain
+from courtroom.models.task import Task
+
+
+class Steer:
+    """Lets persons intervene.
+
+    Args:
+        record: a run as it stands.
+        interrupted: whether nobody drives a run that counts as running.
+        let_go: drives a paused run no longer, so that it is taken up from the record.
+    """
+
+    def __init__(
+        self,
+        store: InterventionStore,
+        procedures: Mapping[str, Procedure],
+        record: Callable[[str], Record],
+        interrupted: Callable[[str], bool],
+        let_go: Callable[[str], None],
+    ) -> None:
+        self._store, self._procedures, self._record = store, procedures, record
+        self._interrupted, self._let_go = interrupted, let_go
+
+    def intervene(
+        self, run: str, deed: Deed, who: str = "somebody", seen: int | None = None, name: str | None = None
+    ) -> Intervention:
+        """Do something to a paused run. It takes effect when the run goes on.
+
+        Args:
+            seen: the store's `count` when the person decided.
+            name: of the deed; the same name twice is done once.
+
+        Raises:
+            InterventionRefused: with the reason.
+        """
+        record = self._record(run)
+        if record.run.status == "running" and not self._interrupted(run):
+            raise InterventionRefused("The run is under way. Pause it first; what is asked then can be changed.")
+        if record.run.status == "done":
+            raise InterventionRefused("This run has its verdict. Fork it, and intervene in the fork.")
+        made = self._planned(record, deed, who, next_stage(record))
+        made = made if name is None else made.model_copy(update={"id": name})
+        self._checked(record, [*record.interventions, made])
+        self._let_go(run)
+        self._store.add(run, made, seen, rewind=made.index if isinstance(deed, Overrule) else None)
+        return made
+
+    def undo(self, run: str, name: str) -> None:
+        """Take the last intervention back.
+
+        Raises:
+            InterventionRefused: something was asked since, or it is not the last one.
+        """
+        record = self._record(run)
+        last = record.interventions[-1] if record.interventions else None
+        if last is None or last.id != name:
+            raise InterventionRefused("Only the last intervention can be undone; undo those after it first.")
+        if why := why_not_undo(record, last):
+            raise InterventionRefused(why)
+        begun = any(stage.index >= last.index for stage in record.stages)
+        self._let_go(run)
+        self._store.undo(run, name, rewind=last.index if begun else None)
+
+    def planned(
+        self, parent: Record, deeds: Sequence[Deed], who: str = "somebody", stage: str | None = None
+    ) -> tuple[Intervention, ...]:
+        """What a fork begins with: its parent's interventions, and new ones.
+
+        Args:
+            stage: name, path or kind of the stage from which the deeds hold; None is from the beginning.
+
+        Raises:
+            InterventionRefused: a deed does not fit; the sentence says why.
+        """
+        index = 0 if stage is None else stage_index(parent, stage)
+        new = [self._planned(parent, deed, who, index) for deed in deeds]
+        both = [*parent.interventions, *new]
+        self._checked(parent, both)
+        numbered = (one.model_copy(update={"number": number}) for number, one in enumerate(both, start=1))
+        return tuple(numbered)
+
+    def scene_setup(self, record: Record) -> Setup:
+        """The setup as it is at the run's present stage."""
+        return self._steering(record, record.interventions).at(max(0, next_stage(record) - 1)).setup
+
+    def _planned(self, record: Record, deed: Deed, who: str, index: int) -> Intervention:
+        before: Any = None
+        if isinstance(deed, Overrule):
+            call = record.call(deed.path)
+            if call is None:
+                raise InterventionRefused(
+                    f"Nothing was answered at {deed.path} yet, so nothing can be overruled there."
+                )
+            index, before = record.stage(call.stage).index, call.value
+            self._fits(record, call.task, deed.value)
+        elif isinstance(deed, Change):
+            try:
+                before = value_at(self._steering(record, record.interventions).at(index).setup, deed.key)
+            except CourtroomError as error:
+                raise InterventionRefused(str(error)) from error
+        name = next((stage.name for stage in record.stages if stage.index == index), "the next stage")
+        return Intervention(who=who.strip() or "somebody", index=index, stage=name, deed=deed, before=before)
+
+    def _fits(self, record: Record, task: str, value: dict[str, Any]) -> None:
+        schema = answer_of(self._procedures[record.run.procedure], task)
+        try:
+            schema.model_validate(value)
+        except ValidationError as error:
+            raise InterventionRefused(
+                f"This answer doesn't fit what was asked. {' '.join(explain(error)[:3])}"
+            ) from error
+
+    def _checked(self, record: Record, interventions: Sequence[Intervention]) -> None:
+        """Whether all of them together make a run that can be."""
+        steering = self._steering(record, interventions)
+        try:
+            for index in sorted({one.index for one in interventions}):
+                steering.at(index)
+        except ValidationError as error:
+            raise InterventionRefused(" ".join(explain(error)[:3])) from error
+        except InterventionRefused:
+            raise
+        except CourtroomError as error:
+            raise InterventionRefused(str(error)) from error
+
+    def _steering(self, record: Record, interventions: Sequence[Intervention]) -> Steering:
+        procedure = self._procedures[record.run.procedure]
+        return Steering(procedure, record.case, record.setup, record.run.seed, interventions)
+
+
+def next_stage(record: Record) -> int:
+    """Index of the stage that has not begun yet."""
+    return record.stages[-1].index + 1 if record.stages else 0
+
+
+def stage_index(record: Record, wanted: str) -> int:
+    """The index of a stage by name, path or kind.
+
+    Raises:
+        InterventionRefused: the run has no such stage.
+    """
+    meant = wanted.casefold()
+    for stage in record.stages:
+        if meant in (stage.name.casefold(), stage.path, stage.stage_kind):
+            return stage.index
+    raise InterventionRefused(
+        f"The run has no stage “{wanted}”. It has: {', '.join(stage.name for stage in record.stages) or 'none yet'}."
+    )
+
+
+def why_not_undo(record: Record, last: Intervention) -> str:
+    """Why an intervention can't be undone any more; empty where it can."""
+    later = [call.path for call in record.calls if call.asked and record.times[call.path] > last.at]
+    if not later:
+        return ""
+    return f"Since then {len(later)} answers were asked for that may rest on it. Fork from {last.stage} without it instead."
+
+
+def answer_of(procedure: Procedure, task: str) -> type[BaseModel]:
+    """The form of the answer to a task of a procedure."""
+    package = procedure.deliberate.__module__.rpartition(".")[0]
+
+    def all_of(kind: type[Task[Any]]) -> list[type[Task[Any]]]:
+        return [kind, *(found for sub in kind.__subclasses__() for found in all_of(sub))]
+
+    for kind in all_of(Task):
+        if kind.__module__.startswith(package) and getattr(kind, "name", None) == task:
+            return kind.answer
+    raise InterventionRefused(f"{procedure.title} has no task “{task}”.")

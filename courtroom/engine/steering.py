@@ -1,0 +1,74 @@
+"""What a run is like at each of its stages: the case, the setup and the members, with all interventions that hold there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from courtroom.case import Case
+from courtroom.engine.changes import changed
+from courtroom.engine.interventions import Change, Intervention, Overrule, PutIn, Tell
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.setup import Member, Setup
+from courtroom.models.prompts import Prompts
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that a procedure sees of a run's input at one stage."""
+
+    case: Case
+    """Without anything that a member must not know."""
+    unsealed: Case
+    setup: Setup
+    members: tuple[Member, ...]
+    prompts: Prompts
+
+
+class Steering:
+    """The input of a run, and what persons did to it.
+
+    Args:
+        setup: as it was at the beginning.
+    """
+
+    def __init__(
+        self, procedure: Procedure, case: Case, setup: Setup, seed: int, interventions: Sequence[Intervention] = ()
+    ) -> None:
+        self._procedure, self._case, self._setup, self._seed = procedure, case, setup, seed
+        self._interventions = tuple(interventions)
+        self._scenes: dict[tuple[str, ...], Scene] = {}
+
+    def at(self, index: int) -> Scene:
+        """The scene at a stage.
+
+        Raises:
+            CourtroomError: an intervention does not fit this run.
+        """
+        held = tuple(one for one in self._interventions if one.index <= index and not isinstance(one.deed, Overrule))
+        key = tuple(one.id for one in held)
+        if key not in self._scenes:
+            self._scenes[key] = self._scene(held)
+        return self._scenes[key]
+
+    def overruled(self, path: str) -> Intervention | None:
+        """The last overruling of a call, if any."""
+        found = [one for one in self._interventions if isinstance(one.deed, Overrule) and one.deed.path == path]
+        return found[-1] if found else None
+
+    def _scene(self, held: Sequence[Intervention]) -> Scene:
+        case, setup = self._case, self._setup
+        notes: list[str] = []
+        for one in held:
+            if isinstance(one.deed, Change):
+                setup = changed(setup, {one.deed.key: one.deed.value}).complete(case, self._seed)
+            elif isinstance(one.deed, PutIn):
+                case = case.with_addition(one.deed.text, one.deed.side)
+            elif isinstance(one.deed, Tell):
+                notes.append(one.deed.text)
+        members = self._procedure.members(setup)
+        blind = case.blind()
+        common: dict[str, Any] = {"case": blind, "setup": setup}
+        prompts = Prompts(self._procedure.prompts, common, setup.prompts, notes=tuple(notes))
+        return Scene(blind, case, setup, members, prompts)

@@ -1,0 +1,460 @@
+"""What a person does to a run: put on record, taking effect just where it may, undone, forked, refused in words."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.control import Control
+from courtroom.engine.events import Called
+from courtroom.engine.interventions import Change, InterventionRefused, Overrule, PutIn, Tell, read_deeds
+from courtroom.engine.people import NoSuchSeat
+from courtroom.engine.record import Record
+from courtroom.models.request import Reply, Request, Watch
+from courtroom.models.spec import ModelSpec
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.verdict.setup import VerdictSetup
+from courtroom.settings import Settings
+
+SMALL = {"jury_size": 5, "rounds": 3, "consensus": 1.0}
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Courthouse]:
+    house = Courthouse(Settings(home=tmp_path))
+    yield house
+    house.close()
+
+
+def paused_before(house: Courthouse, stage: str = "round 1", **knobs: object) -> str:
+    """A jury's run that waits after a stage."""
+    setup = CyberJurorsSetup.model_validate({**SMALL, **knobs})
+    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
+    house.runner.go(run, Control(stage=stage))
+    house.runner.wait(run, 30)
+    assert house.record(run).run.status == "paused"
+    return run
+
+
+def on(house: Courthouse, run: str, control: Control | None = None) -> Record:
+    house.runner.go(run, control)
+    house.runner.wait(run, 30)
+    return house.record(run)
+
+
+def answers(record: Record) -> dict[str, object]:
+    return {call.path: call.value for call in record.calls}
+
+
+def other(choice: object) -> str:
+    return "seller" if choice == "buyer" else "buyer"
+
+
+def test_an_overruled_vote_changes_only_what_may_depend_on_it(house: Courthouse) -> None:
+    run = paused_before(house)
+    untouched = on(house, house.fork(run, house.record(run).setup))
+    before = house.record(run)
+    path = "round-1/juror-03/judge"
+    value = {"verdict": other(before.call(path).value["verdict"]), "reasoning": ["The chair says so."]}  # type: ignore[union-attr, index]
+    house.steer.intervene(run, Overrule(path=path, value=value), who="Ada")
+    assert house.record(run).call(path) == before.call(path)  # it takes effect when the run goes on
+    record = on(house, run)
+    call = record.call(path)
+    assert call is not None
+    assert (call.source, call.value["verdict"]) == ("person", value["verdict"])  # type: ignore[index]
+    assert record.ballots["round-1"]["juror-03"].choice == value["verdict"]
+    followers = {k + 1 for k, j in record.setup.model_dump()["graph"]["edges"] if j == 2}
+    mine, theirs = answers(record), answers(untouched)
+    differing = {path for path in mine if mine[path] != theirs.get(path)}
+    first = {path for path in differing if path.startswith(("evidence", "round-1"))}
+    assert first == {path, "round-1/clerk/summarise"}
+    tally = record.tallies["round-1"].counts
+    assert sum(tally.values()) == 5
+    assert tally != untouched.tallies["round-1"].counts
+    heard = {f"round-2/juror-{seat:02d}/judge" for seat in followers}
+    # The clerk's summary reaches everybody, so all of round 2 may differ; nothing before round 1 may.
+    assert heard <= set(mine)
+    assert not any(path.startswith("evidence") for path in differing)
+
+
+def test_a_changed_persona_holds_from_the_next_round_on(house: Courthouse) -> None:
+    run = paused_before(house)
+    early = house.record(run)
+    house.steer.intervene(run, Change(key="jury.2.traits", value=["stubborn"]), who="Ada")
+    record = on(house, run)
+    assert {p: v for p, v in answers(record).items() if p.startswith("round-1")} == {
+        p: v for p, v in answers(early).items() if p.startswith("round-1")
+    }
+    (made,) = record.interventions
+    assert (made.who, made.index, made.before, made.after) == (
+        "Ada",
+        3,
+        list(early.members[1].persona.traits),
+        ["stubborn"],
+    )  # type: ignore[union-attr]
+    assert record.member("juror-02").persona.traits == ("stubborn",)  # type: ignore[union-attr]
+    assert early.asked == sum(c.asked for c in record.calls if c.stage in ("evidence", "round-1"))
+
+
+def test_a_juror_can_leave_and_another_come(house: Courthouse) -> None:
+    run = paused_before(house)
+    house.steer.intervene(run, Change(key="empty_seats", value=[4]))
+    house.steer.intervene(run, Change(key="jury_size", value=6))
+    record = on(house, run)
+    assert sorted(record.ballots["round-1"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 4, 5)]
+    assert sorted(record.ballots["round-2"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 5, 6)]
+    assert all(vote.choice for vote in record.ballots["round-2"].values())
+    assert record.member("juror-04") is not None
+
+
+def test_late_evidence_and_notes_reach_everybody_from_the_next_stage_on(house: Courthouse) -> None:
+    asked: list[Request] = []
+
+    class Noting:
+        async def warm(self) -> None:
+            """Nothing to load."""
+
+        async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+            asked.append(request)
+            from courtroom.models.offline import OfflineModel
+
+            return await OfflineModel().answer(request)
+
+    house.pool = Noting()  # type: ignore[assignment, misc]
+    run = paused_before(house, model=ModelSpec(id="scripted"))
+    house.steer.intervene(run, PutIn(side="seller", text="A carrier's scan shows the table undamaged at the door."))
+    house.steer.intervene(run, Tell(text="Speak plainly."))
+    count = len(asked)
+    record = on(house, run)
+    assert record.run.status == "done", record.run.reason
+
+    def said(request: Request) -> str:
+        return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))
+
+    assert not any("undamaged at the door" in said(r) or "Speak plainly" in said(r) for r in asked[:count])
+    assert all("undamaged at the door" in said(r) and "> Speak plainly." in said(r) for r in asked[count:])
+
+
+def test_late_evidence_moves_the_offline_jurors(house: Courthouse) -> None:
+    run = paused_before(house)
+    plain = on(house, house.fork(run, house.record(run).setup))
+    text = "The seller admits in writing: the table was damaged, cracked and broken when sent, a refund is owed."
+    house.steer.intervene(run, PutIn(side="seller", text=text))
+    moved = on(house, run)
+    assert answers(moved)["round-2/juror-01/judge"] != answers(plain)["round-2/juror-01/judge"]
+
+
+def test_an_intervention_is_undone_while_nothing_later_was_asked_and_not_after(house: Courthouse) -> None:
+    run = paused_before(house)
+    plain = on(house, house.fork(run, house.record(run).setup))
+    path = "round-1/juror-03/judge"
+    value = {"verdict": other(house.record(run).call(path).value["verdict"]), "reasoning": ["No."]}  # type: ignore[union-attr, index]
+    made = house.steer.intervene(run, Overrule(path=path, value=value))
+    house.steer.undo(run, made.id)
+    assert house.record(run).interventions == ()
+    assert answers(on(house, run, Control(stage="round 2"))) == {
+        p: v for p, v in answers(plain).items() if not p.startswith(("round-3", "verdict"))
+    }
+    late = house.steer.intervene(run, Overrule(path=path, value=value))
+    on(house, run, Control(stage="round 1"))
+    on(house, run, Control(stage="round 2"))
+    assert house.record(run).run.status == "paused"
+    with pytest.raises(InterventionRefused, match="Since then"):
+        house.steer.undo(run, late.id)
+
+
+def test_nothing_paid_is_lost_when_a_run_is_worked_out_anew(house: Courthouse) -> None:
+    run = paused_before(house)
+    asked = house.record(run).asked
+    path = "round-1/juror-03/judge"
+    value = {"verdict": other(house.record(run).call(path).value["verdict"]), "reasoning": ["No."]}  # type: ignore[union-attr, index]
+    house.steer.intervene(run, Overrule(path=path, value=value))
+    record = on(house, run, Control(upto=2))
+    assert record.asked == asked + 1  # the clerk, whose summary rests on the vote
+    assert {call.path for call in record.overtaken} == {path, "round-1/clerk/summarise"}
+
+
+def test_what_does_not_fit_is_refused_with_the_reason(house: Courthouse) -> None:
+    run = paused_before(house)
+    refused: list[tuple[object, str]] = [
+        (Overrule(path="round-2/juror-01/judge", value={}), "Nothing was answered"),
+        (Overrule(path="round-1/juror-01/judge", value={"verdict": "nobody"}), "doesn't fit"),
+        (Change(key="rounds", value="many"), "rounds"),
+        (Change(key="jury.99.traits", value=[]), "99"),
+        (PutIn(side="", text="x"), "buyer"),
+    ]
+    for deed, said in refused:
+        with pytest.raises(InterventionRefused, match=said):
+            house.steer.intervene(run, deed)  # type: ignore[arg-type]
+    assert house.record(run).interventions == ()
+    done = on(house, run)
+    with pytest.raises(InterventionRefused, match="Fork it"):
+        house.steer.intervene(done.run.id, Tell(text="Too late."))
+
+
+def test_nothing_is_put_into_a_document_but_a_note_can_be_told(house: Courthouse) -> None:
+    run = house.new_run("juris", house.library.case("report-ashel-river"), house.procedures["juris"].setup(), 0)
+    house.runner.go(run, Control(stage="sentence 3"))
+    house.runner.wait(run, 30)
+    with pytest.raises(InterventionRefused, match="Tell all a note"):
+        house.steer.intervene(run, PutIn(text="x"))
+    house.steer.intervene(run, Tell(text="Keep it short."))
+    ballot = next(call for call in house.record(run).calls if call.task == "ballot")
+    assert ballot.value is not None
+    swapped = {**ballot.value, "vote": "B" if ballot.value["vote"] == "A" else "A"}
+    house.steer.intervene(run, Overrule(path=ballot.path, value=swapped))
+    record = on(house, run)
+    assert record.run.status == "done", record.run.reason
+    assert record.ballots[ballot.stage][ballot.member].choice == swapped["vote"]
+
+
+def test_a_rejection_is_overruled_and_the_loop_ends(house: Courthouse) -> None:
+    case = (
+        house.library.case("criminal-unit-302")
+        if False
+        else next(house.library.case(c.id) for c in house.library.cases() if c.kind == "criminal")
+    )
+    run = house.new_run("verdict", case, VerdictSetup(), 0)
+    house.runner.go(run, Control(stage="turn 1"))
+    house.runner.wait(run, 60)
+    verify = house.record(run).call("turn-1/supervisor/verify")
+    assert verify is not None
+    assert verify.value is not None
+    flipped = {**verify.value, "need_rejudge": not verify.value["need_rejudge"], "suggestions": "Look again."}
+    house.steer.intervene(run, Overrule(path=verify.path, value=flipped))
+    record = on(house, run)
+    names = [stage.name for stage in record.stages]
+    assert ("Turn 2" in names) is flipped["need_rejudge"]
+
+
+HEARD = ("cyberjurors", "jurisagents", "verdict", "juris", "courtroom-llm")
+
+
+@pytest.mark.parametrize("name", HEARD)
+def test_in_every_procedure_an_overruled_answer_changes_only_what_came_to_rest_on_it(
+    house: Courthouse, name: str
+) -> None:
+    procedure = house.procedures[name]
+    case = next(house.library.case(c.id) for c in house.library.cases() if c.kind == procedure.hears)
+    run = house.new_run(name, case, procedure.setup(), 0)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    plain = house.record(run)
+    calls = [call for call in plain.calls if call.value and _words(call.value)]
+    middle = calls[len(calls) // 2]
+    assert middle.value is not None
+    field = _words(middle.value)[0]
+    planned = house.steer.planned(
+        plain, [Overrule(path=middle.path, value={**middle.value, field: f"{middle.value[field]} So it is overruled."})]
+    )
+    changed = on(house, house.fork(run, plain.setup, interventions=planned))
+    assert changed.run.status == "done", changed.run.reason
+    keys = {call.path: call.keys for call in plain.calls}
+    for call in changed.calls:
+        if keys.get(call.path) == call.keys:
+            assert call.value == plain.call(call.path).value  # type: ignore[union-attr]
+            assert not call.asked
+    order = [call.path for call in plain.calls]
+    rest = {call.path for call in changed.calls if keys.get(call.path) != call.keys and call.path != middle.path}
+    earlier = {stage.path for stage in plain.stages[: plain.stage(middle.stage).index]}
+    assert not {path for path in rest if path.partition("/")[0] in earlier}
+    assert all(path not in keys or order.index(path) > order.index(middle.path) for path in rest)
+
+
+def _words(value: dict[str, object]) -> list[str]:
+    """Fields that hold free text, in which a change of words changes no decision."""
+    free = {
+        "reason",
+        "reasoning",
+        "summary",
+        "argument",
+        "critique_a",
+        "explanation",
+        "key_arguments",
+        "thought",
+        "suggestions",
+    }
+    return [name for name, told in value.items() if name in free and isinstance(told, str)]
+
+
+def test_a_fork_carries_interventions_and_one_with_nothing_changed_asks_nothing(house: Courthouse) -> None:
+    run = paused_before(house)
+    house.steer.intervene(run, Change(key="jury.2.traits", value=["stubborn"]))
+    parent = on(house, run)
+    fork = on(house, house.fork(run, parent.setup))
+    assert fork.asked == 0
+    assert answers(fork) == answers(parent)
+    assert [one.deed for one in fork.interventions] == [one.deed for one in parent.interventions]
+
+
+def test_a_fork_from_a_stage_changes_nothing_before_it_and_its_estimate_is_what_it_asks(house: Courthouse) -> None:
+    run = paused_before(house)
+    parent = on(house, run)
+    planned = house.steer.planned(parent, [Change(key="jury.1.traits", value=["skeptical"])], stage="round 2")
+    estimate = house.estimate("cyberjurors", parent.case, parent.setup, parent.run.seed, run, interventions=planned)
+    fork = on(house, house.fork(run, parent.setup, interventions=planned))
+    early = ("evidence", "precedents", "round-1")
+    assert all(answers(fork)[path] == value for path, value in answers(parent).items() if path.startswith(early))
+    assert fork.asked == estimate.calls - estimate.on_record
+    assert all(not call.asked for call in fork.calls if call.stage in early)
+
+
+def test_two_people_at_once_lose_nothing_and_do_nothing_twice(house: Courthouse) -> None:
+    run = paused_before(house)
+    seen = house.store.interventions.count(run)
+    house.steer.intervene(run, Tell(text="First."), who="Ada", seen=seen)
+    with pytest.raises(InterventionRefused, match="Somebody else"):
+        house.steer.intervene(run, Tell(text="Second."), who="Bo", seen=seen)
+    house.steer.intervene(run, Tell(text="Second."), who="Bo", seen=house.store.interventions.count(run), name="bo-1")
+    house.steer.intervene(run, Tell(text="Second."), who="Bo", name="bo-1")
+    assert [(one.number, one.who) for one in house.record(run).interventions] == [(1, "Ada"), (2, "Bo")]
+
+    start, failures = threading.Barrier(8), []
+
+    def act(n: int) -> None:
+        start.wait()
+        try:
+            house.steer.intervene(run, Tell(text=f"Note {n}."), who=str(n), name=f"n{n // 2}")
+        except Exception as error:  # noqa: BLE001  told below
+            failures.append(error)
+
+    threads = [threading.Thread(target=act, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert [one.number for one in house.record(run).interventions] == [1, 2, 3, 4, 5, 6]
+
+
+def test_interventions_survive_a_restart_and_are_in_the_export(house: Courthouse, tmp_path: Path) -> None:
+    from courtroom import report
+
+    run = paused_before(house)
+    house.steer.intervene(run, Tell(text="Speak plainly."), who="Ada")
+    house.close()
+    again = Courthouse(Settings(home=tmp_path))
+    record = on(again, run)
+    document = json.loads(report.as_json(record, again.answers))
+    assert document["interventions"][0]["who"] == "Ada"
+    html = report.as_html(record, again.procedures["cyberjurors"], again.answers, again.media)
+    assert "Speak plainly." in html
+    again.close()
+
+
+def test_deeds_are_read_from_json() -> None:
+    (one, two) = read_deeds('[{"kind": "note", "text": "Hm."}, {"kind": "change", "key": "rounds", "value": 2}]')
+    assert (one, two) == (Tell(text="Hm."), Change(key="rounds", value=2))
+
+
+# --- persons in seats ---------------------------------------------------------------------------------------
+
+
+def waiting(house: Courthouse, run: str, count: int = 1) -> None:
+    """Until so many questions wait."""
+    deadline = time.monotonic() + 20
+    while len(house.people.waiting(run)) < count:
+        assert time.monotonic() < deadline, house.record(run).run
+        time.sleep(0.02)
+
+
+def seated(house: Courthouse, *members: str, **spec: object) -> str:
+    people = {name: {"id": "person", **spec} for name in members}
+    setup = CyberJurorsSetup.model_validate({**SMALL, "rounds": 1, "examination": "shared", "members": people})
+    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
+    house.runner.go(run)
+    return run
+
+
+def test_a_person_answers_through_the_seats_link_and_the_run_goes_on(house: Courthouse) -> None:
+    run = seated(house, "juror-02", "juror-04")
+    waiting(house, run, 2)
+    seat = house.people.seat(run, "juror-02")
+    assert house.people.open(seat.token) == seat
+    assert house.people.seat(run, "juror-02").token == seat.token
+    assert len(seat.token) >= 32
+    (question,) = house.people.questions(seat)
+    assert question.member == "juror-02"
+    for name in ("juror-02", "juror-04"):
+        own = house.people.seat(run, name)
+        (asked,) = house.people.questions(own)
+        assert house.people.answer(own, asked, {"verdict": "seller", "reasoning": ["I have seen it."]})
+        assert not house.people.answer(own, asked, {"verdict": "buyer", "reasoning": ["Twice."]})
+    house.runner.wait(run, 20)
+    record = house.record(run)
+    call = record.call("round-1/juror-02/judge")
+    assert isinstance(call, Called)
+    assert (call.source, call.model, call.value["verdict"]) == ("person", "person", "seller")  # type: ignore[index]
+    fork = on(house, house.fork(run, record.setup))
+    assert (fork.asked, answers(fork)) == (0, answers(record))
+
+
+def test_an_answer_of_a_person_that_does_not_fit_is_asked_again(house: Courthouse) -> None:
+    run = seated(house, "juror-02")
+    waiting(house, run)
+    seat = house.people.seat(run, "juror-02")
+    (question,) = house.people.questions(seat)
+    house.people.answer(seat, question, {"verdict": "maybe", "reasoning": ["Hm."]})
+    waiting(house, run)
+    second = house.people.questions(seat)[-1]
+    assert second.key != question.key
+    house.people.answer(seat, second, {"verdict": "buyer", "reasoning": ["Well."]})
+    house.runner.wait(run, 20)
+    assert house.record(run).ballots["round-1"]["juror-02"].choice == "buyer"
+
+
+def test_a_seat_not_answered_in_time_abstains_or_falls_to_a_model_as_set(house: Courthouse) -> None:
+    run = seated(house, "juror-02", wait_s=0.3)
+    house.runner.wait(run, 20)
+    record = house.record(run)
+    assert record.ballots["round-1"]["juror-02"].choice is None
+    assert "did not answer in time" in record.call("round-1/juror-02/judge").error  # type: ignore[union-attr]
+    run = seated(house, "juror-03", wait_s=0.3, otherwise="offline")
+    house.runner.wait(run, 20)
+    record = house.record(run)
+    assert record.ballots["round-1"]["juror-03"].choice is not None
+    assert any("offline answered instead" in note for note in record.notes)
+
+
+def test_a_run_that_waits_for_a_person_can_be_closed_and_goes_on_after_a_restart(
+    house: Courthouse, tmp_path: Path
+) -> None:
+    run = seated(house, "juror-02")
+    waiting(house, run)
+    seat = house.people.seat(run, "juror-02")
+    house.close()
+    again = Courthouse(Settings(home=tmp_path))
+    again.runner.go(run)
+    waiting(again, run)
+    (question,) = [q for q in again.people.questions(seat) if q.answer is None]
+    assert again.people.answer(seat, question, {"verdict": "buyer", "reasoning": ["Back again."]})
+    again.runner.wait(run, 20)
+    assert again.record(run).run.status == "done"
+    again.close()
+
+
+def test_a_wrong_link_opens_nothing(house: Courthouse) -> None:
+    with pytest.raises(NoSuchSeat, match="no seat"):
+        house.people.open("guess")
+
+
+def test_a_seat_taken_in_the_middle_of_a_run(house: Courthouse) -> None:
+    run = paused_before(house)
+    house.steer.intervene(run, Change(key="members.juror-01", value={"id": "person"}))
+    house.runner.go(run, Control(stage="round 2"))
+    waiting(house, run)
+    seat = house.people.seat(run, "juror-01")
+    question = house.people.questions(seat)[0]
+    told = "\n".join(str(part) for _, parts in question.messages for part in parts)
+    assert "juror 1" in told
+    house.people.answer(seat, question, {"verdict": "buyer", "reasoning": ["I sit here now."]})
+    house.runner.wait(run, 20)
+    record = house.record(run)
+    assert record.ballots["round-2"]["juror-01"].reasons == ("I sit here now.",)
+    assert record.call("round-1/juror-01/judge").source == "asked"  # type: ignore[union-attr]
