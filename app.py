@@ -9,16 +9,18 @@ st.set_page_config(page_title="Courtroom", page_icon=":material/gavel:", layout=
 # Less empty space above the first line than Streamlit leaves.
 st.html("<style>.stMainBlockContainer { padding-top: 4.5rem; padding-bottom: 3rem; }</style>")
 
-page = st.navigation(
-    [
-        st.Page("pages/cases.py", title="Cases", icon=":material/folder_open:", default=True),
-        st.Page("pages/setup.py", title="Setup", icon=":material/tune:"),
-        st.Page("pages/deliberation.py", title="Deliberation", icon=":material/gavel:"),
-        st.Page("pages/knowledge.py", title="Knowledge", icon=":material/auto_stories:"),
-        st.Page("pages/sweep.py", title="What if", icon=":material/alt_route:"),
-        st.Page("pages/runs.py", title="Runs", icon=":material/history:"),
-        st.Page("pages/compare.py", title="Compare", icon=":material/compare:"),
-    ],
-    position="top",
-)
+SEAT = st.Page("pages/seat.py", title="Seat", icon=":material/person:")
+PAGES = [
+    st.Page("pages/cases.py", title="Cases", icon=":material/folder_open:", default=True),
+    st.Page("pages/setup.py", title="Setup", icon=":material/tune:"),
+    st.Page("pages/deliberation.py", title="Deliberation", icon=":material/gavel:"),
+    st.Page("pages/knowledge.py", title="Knowledge", icon=":material/auto_stories:"),
+    st.Page("pages/sweep.py", title="What if", icon=":material/alt_route:"),
+    st.Page("pages/runs.py", title="Runs", icon=":material/history:"),
+    st.Page("pages/compare.py", title="Compare", icon=":material/compare:"),
+]
+# A seat's link opens that page alone: nothing else is there to go to.
+seated = "seat" in st.query_params or st.session_state.get("seated", False)
+st.session_state["seated"] = seated
+page = st.navigation([SEAT], position="hidden") if seated else st.navigation([*PAGES, SEAT], position="top")
 page.run()

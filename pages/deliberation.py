@@ -16,6 +16,7 @@ from pages.parts.inert import literal
 from pages.parts.member_grid import member_grid
 from pages.parts.records import read
 from pages.parts.stage_line import open_calls, stage_line
+from pages.parts.steer import seats, steer
 from pages.parts.units import count, duration, money
 from pages.parts.verdict_view import verdict_view
 from pages.parts.votes_view import votes_view
@@ -82,6 +83,8 @@ def live() -> None:
 
 
 live()
+seats(house, record)
+steer(house, procedure, record)
 if record.run.verdict:
     verdict_view(record, procedure)
     if st.button(

@@ -1,0 +1,106 @@
+"""One seat: what this juror may see, and a form for its answer. The link gives no way to the rest of the run."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+
+from courtroom.case import Medium
+from courtroom.courthouse import Courthouse
+from courtroom.engine.people import NoSuchSeat, Question, Seat
+from courtroom.errors import CourtroomError
+from pages.parts.answer_form import answer_fields
+from pages.parts.house import courthouse
+from pages.parts.inert import inert, literal
+
+LOOK_S = 1.0
+FORM = "\nAnswer with one JSON object and nothing else."
+"""Where a prompt tells a model in which form to answer; a person has the fields below."""
+
+
+def said(house: Courthouse, question: Question) -> None:
+    """The question as a model would be asked it, without the form of the answer."""
+    for role, parts in question.messages:
+        if role == "system":
+            continue
+        for part in parts:
+            if isinstance(part, str):
+                inert(part.partition(FORM)[0].strip())
+            else:
+                shown(house, Medium.model_validate(part))
+
+
+def shown(house: Courthouse, medium: Medium) -> None:
+    """A picture or a video that goes with the question."""
+    if medium.sha256 and medium.kind == "image":
+        st.image(house.media.image(medium.sha256, 900), caption=medium.description)
+    elif medium.sha256:
+        st.video(str(house.media.path(medium.sha256)))
+    else:
+        inert(medium.description, small=True)
+
+
+def answering(house: Courthouse, seat: Seat, question: Question) -> None:
+    """The form; what is typed stays while the page looks for news."""
+    if question.deadline is not None:
+        st.caption(f":material/timer: {max(0, round(question.deadline - time.time()))} s left when this was drawn.")
+    with st.form(f"answer-{question.key}", border=True):
+        st.subheader("Your answer")
+        try:
+            answer = answer_fields(question.answer_schema, None, question.key)
+        except ValueError as error:
+            st.error(str(error))
+            answer = None
+        if st.form_submit_button("Give this answer", type="primary") and answer is not None:
+            if house.people.answer(seat, question, answer):
+                st.session_state["answered"] = question.key
+            else:
+                st.session_state["late"] = question.key
+            st.rerun()
+
+
+@st.fragment(run_every=LOOK_S)
+def news(house: Courthouse, seat: Seat, known: str | None) -> None:
+    """Draws the page anew when another question waits, or this one does no more."""
+    now = waiting(house, seat)
+    if (now.key if now else None) != known:
+        st.rerun()
+
+
+def waiting(house: Courthouse, seat: Seat) -> Question | None:
+    """The question that waits, if one does."""
+    return next((question for question in house.people.questions(seat) if question.answer is None), None)
+
+
+house = courthouse()
+token = st.query_params.get("seat", "")
+try:
+    seat = house.people.open(token)
+    row = house.store.run(seat.run)
+except (NoSuchSeat, CourtroomError) as error:
+    st.title("A seat")
+    st.error(literal(str(error)) if isinstance(error, NoSuchSeat) else "The run of this seat is not there any more.")
+    st.stop()
+st.title(literal(row.title))
+st.caption(f"You sit as {literal(seat.member)}. What you see here is what this member is told, and nothing else.")
+question = waiting(house, seat)
+if question is None:
+    over = row.status == "done"
+    st.info(
+        "The hearing is over. Thank you."
+        if over
+        else "You are not asked for anything now. This page shows it when you are.",
+        icon=":material/hourglass_empty:",
+    )
+else:
+    st.subheader(literal(question.title))
+    said(house, question)
+    answering(house, seat, question)
+news(house, seat, question.key if question else None)
+given = [one for one in house.people.questions(seat) if one.answer is not None]
+if given:
+    with st.expander(f"What you answered ({len(given)})"):
+        for one in given:
+            st.caption(literal(one.title))
+            inert(one.answer or "", small=True)
