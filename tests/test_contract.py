@@ -217,7 +217,7 @@ def test_a_run_keeps_to_the_declared_roles(heard: Heard, procedure: Procedure) -
 def test_only_who_may_vote_votes_and_only_for_what_is_declared(heard: Heard, procedure: Procedure) -> None:
     record = heard.record
     voters = {role.name for role in procedure.roles if role.votes}
-    choices = {choice.name for choice in procedure.choices}
+    choices = {choice.name for choice in procedure.about(record.case).choices}
     cast = [vote for ballot in record.ballots.values() for vote in ballot.values()]
     roles = {member.id: member.role for member in record.members}
     assert {roles[vote.member] for vote in cast} <= voters
@@ -400,13 +400,13 @@ def test_the_page_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Pr
     assert missing == []
     assert [call.path for call in record.calls if f"<summary>{call.path} · " not in page] == []
     for tally in record.tallies:
-        figure = draw_votes(record, procedure.choices, "light")
+        figure = draw_votes(record, procedure.about(record.case).choices, "light")
         assert figure.data
         for vote in record.ballots[tally].values():
             member = record.member(vote.member)
             assert member is not None
             assert f"<td>{escape(member.name)}" in page
-    marks = {choice.name: f"{choice.mark} {choice.title}" for choice in procedure.choices}
+    marks = {choice.name: f"{choice.mark} {choice.title}" for choice in procedure.about(record.case).choices}
     for vote in (vote for ballot in record.ballots.values() for vote in ballot.values()):
         assert (marks[vote.choice] if vote.choice else "abstained") in page
 

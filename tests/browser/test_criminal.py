@@ -38,6 +38,32 @@ def shot(page: Page, folder: Path, name: str) -> None:
     page.screenshot(path=folder / f"{name}.png")
 
 
+def contrast(page: Page, name: str) -> float:
+    """The contrast of a button's words with its ground, as WCAG reckons it."""
+    words = page.get_by_role("button", name=name).first.locator("p")
+    found: float = words.evaluate(
+        """e => {
+            const light = colour => {
+                const parts = colour.match(/[\\d.]+/g).slice(0, 3).map(c => c / 255);
+                const [r, g, b] = parts.map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+            };
+            const ground = getComputedStyle(e.closest('button')).backgroundColor;
+            const [low, high] = [light(getComputedStyle(e).color), light(ground)].sort((a, b) => a - b);
+            return (high + 0.05) / (low + 0.05);
+        }"""
+    )
+    return found
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_words_on_the_main_buttons_can_be_read(app: str, browser: Browser, theme: str) -> None:
+    page = opened(browser, app, theme)
+    expect(page.get_by_role("button", name="Hear this case").first).to_be_visible()
+    assert contrast(page, "Hear this case") >= 4.5
+    page.close()
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("bench", BENCHES, ids=lambda bench: bench.name)
 def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(
