@@ -349,7 +349,7 @@ def test_a_restarted_server_takes_up_the_sweeps_that_were_under_way(tmp_path: Pa
             env=environment(tmp_path, server.url), capture_output=True, text=True, check=False, timeout=120,
         )  # fmt: skip
     assert again.returncode == 0, again.stderr
-    assert again.stdout.split() == ["1", "done", "9"]
+    assert again.stdout.split() == ["1", "done", "9"], again.stdout
 
 
 TAKEN_UP = """
