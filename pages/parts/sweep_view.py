@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.procedure import Choice
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.sweep_results import Results, results
 from courtroom.evaluation.sweep_store import Cell, Sweep
@@ -55,8 +56,10 @@ def sweep_view(house: Courthouse, sweep: Sweep) -> None:
             st.rerun()
 
     live()
-    procedure = house.procedures[house.store.run(sweep.base).procedure] if _there(house, sweep.base) else None
-    choices = procedure.choices if procedure else ()
+    choices: tuple[Choice, ...] = ()
+    if house.store.status(sweep.base) != "deleted":
+        base = house.store.run(sweep.base)
+        choices = house.procedures[base.procedure].about(house.store.case(base)).choices
     found = results(sweep.plan, cells)
     if not found.decided:
         st.info("The base run is not there any more, or not done: nothing can be compared with it yet.")
@@ -188,10 +191,6 @@ def _tables(sweep: Sweep, found: Results, cells: list[Cell]) -> None:
 
 def _rounded(share: float | None) -> float | None:
     return None if share is None else round(share, 2)
-
-
-def _there(house: Courthouse, run: str) -> bool:
-    return house.store.status(run) != "deleted"
 
 
 def _done(cells: list[Cell]) -> int:
