@@ -171,7 +171,10 @@ class Runner:
 
     async def _take_up(self, run: str, control: Control) -> None:
         if run in self._driving:
-            self._drives[run].court.gate.set(control)
+            if drive := self._drives.get(
+                run
+            ):  # while it still warms up, it has yet to read the control that is on disk
+                drive.court.gate.set(control)
             return
         row = self._store.run(run)
         if row.owner not in (None, self.owner) and alive(row.owner, row.heartbeat):

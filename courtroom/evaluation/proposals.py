@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
 
+from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from courtroom.case import Case
-from courtroom.engine.changes import value_at
+from courtroom.engine.changes import changed, value_at
 from courtroom.engine.knobs import bounds, leaves, plain
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
@@ -35,7 +36,22 @@ def knobs_turned(setup: Setup) -> Iterator[Variant]:
     for path, field in leaves(type(setup)):
         if not LEFT_AS_THEY_ARE.isdisjoint(path.split(".")):
             continue
-        yield from values(path, near(field, value_at(setup, path)))
+        now = value_at(setup, path)
+        yield from values(
+            path, dict.fromkeys(fit for other in near(field, now) for fit in fitting(setup, path, now, other))
+        )
+
+
+def fitting(setup: Setup, path: str, now: Any, wanted: Any) -> Iterator[Any]:
+    """The wanted value if the setup takes it; else, for a whole number, the next one beyond, as where it must be odd."""
+    beyond = [2 * wanted - now] if isinstance(wanted, int) and not isinstance(wanted, bool) and wanted else []
+    for value in (wanted, *beyond):
+        try:
+            changed(setup, {path: value})
+        except ValidationError:
+            continue
+        yield value
+        return
 
 
 def near(field: FieldInfo, value: Any) -> list[Any]:

@@ -50,8 +50,11 @@ def draw_shares(found: Results, choices: Sequence[Choice], theme: str = "light")
 
 
 def draw_swings(found: Results, choices: Sequence[Choice], theme: str = "light", most: int = 25) -> go.Figure:
-    """A tornado: how far each change moved the support for what the base decided, the farthest on top."""
-    moved = [row for row in found.rows[1:] if row.swing is not None]
+    """A tornado: how far each change moved the support for what the base decided, the farthest on top.
+
+    Changes that moved and turned nothing are left out.
+    """
+    moved = [row for row in found.rows[1:] if row.swing or row.flips]
     rows = sorted(moved, key=lambda row: (-abs(row.swing or 0.0), row.name))[:most]
     against = tone(None, theme)
     figure = go.Figure(

@@ -18,7 +18,7 @@ from pages.parts.models_form import typed_keys
 from pages.parts.records import read
 from pages.parts.sweep_axes import chosen_axes
 from pages.parts.sweep_list import open_sweep
-from pages.parts.units import count, moment
+from pages.parts.units import count, many, moment
 
 AT_ONCE = 30
 """Up to so many runs are rehearsed without being asked for: a few seconds."""
@@ -121,7 +121,7 @@ def _bar(house: Courthouse, plan: Plan) -> None:
     content = plan.model_dump_json()
     kept: tuple[str, Takes] | None = st.session_state.get("sweep_takes")
     with st.container(border=True):
-        told = f"{len(plan.variants)} variants, {len(plan.seeds)} seeds: **{runs} runs**"
+        told = f"{many(len(plan.variants), 'variant')}, {many(len(plan.seeds), 'seed')}: **{many(runs, 'run')}**"
         with st.container(horizontal=True, vertical_alignment="center"):
             start = st.button("Start", type="primary", icon=":material/play_arrow:", key="sweep_start")
             known = kept is not None and kept[0] == content

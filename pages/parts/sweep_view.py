@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.procedure import Choice
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.sweep_results import Results, results
 from courtroom.evaluation.sweep_store import Cell, Sweep
@@ -16,6 +17,7 @@ from courtroom.evaluation.sweeps import KINDS
 from courtroom.figures.sweep import draw_flips, draw_shares, draw_swings
 from pages.parts.inert import literal
 from pages.parts.models_form import typed_keys
+from pages.parts.units import many
 
 LIVE_S = 1.0
 REDRAW_S = 3.0
@@ -36,7 +38,7 @@ def sweep_view(house: Courthouse, sweep: Sweep) -> None:
     drawn_at = time.monotonic()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"**{literal(sweep.title)}** · {len(sweep.plan.variants)} variants, {len(sweep.plan.seeds)} seeds · base run "
+            f"**{literal(sweep.title)}** · {many(len(sweep.plan.variants), 'variant')}, {many(len(sweep.plan.seeds), 'seed')} · base run "
             f"[{literal(sweep.base)}](deliberation?run={sweep.base})"
         )
         if st.button("Another what-if", icon=":material/add:"):
@@ -54,20 +56,27 @@ def sweep_view(house: Courthouse, sweep: Sweep) -> None:
             st.rerun()
 
     live()
-    procedure = house.procedures[house.store.run(sweep.base).procedure] if _there(house, sweep.base) else None
-    choices = procedure.choices if procedure else ()
+    choices: tuple[Choice, ...] = ()
+    if house.store.status(sweep.base) != "deleted":
+        base = house.store.run(sweep.base)
+        choices = house.procedures[base.procedure].about(house.store.case(base)).choices
     found = results(sweep.plan, cells)
     if not found.decided:
         st.info("The base run is not there any more, or not done: nothing can be compared with it yet.")
         return
     theme = st.context.theme.type or "light"
     _told(found)
-    if any(row.swing is not None for row in found.rows[1:]):
+    compared = [row for row in found.rows[1:] if row.pairs]
+    moved = [row for row in compared if row.swing or row.flips]
+    if moved:
         st.subheader(
             "What moves it",
-            help="Change of the support for what the base decided: of its share of the votes, or, where nobody votes, of the runs. The farthest on top.",
+            help="Change of the support for what the base decided: of its share of the votes, or, where nobody votes, of "
+            "the runs. The farthest on top.",
         )
         st.plotly_chart(draw_swings(found, choices, theme), key="sweep-swings")
+    if compared:
+        st.caption(f"{len(moved)} of {len(compared)} changes move the support at all.")
     if any(row.flips for row in found.rows):
         st.subheader("What turns it", help="Seeds under which the verdict differs from the base's under the same seed.")
         st.plotly_chart(draw_flips(found, theme), key="sweep-flips")
@@ -118,7 +127,7 @@ def _told(found: Results) -> None:
     names = "; ".join(literal(row.name) for row in turned[:3])
     if turned:
         st.success(
-            f"**{len(turned)} of {compared}** changes turn the verdict under some seed, first of all: {names}.",
+            f"**{len(turned)} of {compared}** changes turn the verdict under some seed, first of all: {names}",
             icon=":material/alt_route:",
         )
     else:
@@ -142,11 +151,11 @@ def _tables(sweep: Sweep, found: Results, cells: list[Cell]) -> None:
                 "what": KINDS[row.kind],
                 "verdict": row.outcome,
                 "flips": f"{row.flips} of {row.pairs}" if row.pairs else "",
-                "swing": row.swing,
-                "votes": row.votes,
-                "share": share.value if share else None,
-                "low": share.low if share else None,
-                "high": share.high if share else None,
+                "swing": _rounded(row.swing),
+                "votes": _rounded(row.votes),
+                "share": _rounded(share.value if share else None),
+                "low": _rounded(share.low if share else None),
+                "high": _rounded(share.high if share else None),
                 "done": f"{row.done} of {row.planned}",
                 "run": first and f"deliberation?run={first}",
             }
@@ -160,7 +169,10 @@ def _tables(sweep: Sweep, found: Results, cells: list[Cell]) -> None:
     )}  # fmt: skip
     link = st.column_config.LinkColumn("run", display_text=r"run=(.+)$")
     st.subheader("Every variant")
-    st.dataframe(pd.DataFrame(lines), hide_index=True, width="stretch", column_config={**percent, "run": link})
+    table = pd.DataFrame(lines)
+    if len(sweep.plan.seeds) == 1:  # one run has no interval worth telling
+        table = table.drop(columns=["share", "low", "high"])
+    st.dataframe(table, hide_index=True, width="stretch", column_config={**percent, "run": link})
     if len(sweep.plan.seeds) > 1:
         with st.expander(f"Every run ({len(cells)})"):
             runs = [
@@ -177,8 +189,8 @@ def _tables(sweep: Sweep, found: Results, cells: list[Cell]) -> None:
             st.dataframe(pd.DataFrame(runs), hide_index=True, width="stretch", column_config={"run": link})
 
 
-def _there(house: Courthouse, run: str) -> bool:
-    return house.store.status(run) != "deleted"
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 2)
 
 
 def _done(cells: list[Cell]) -> int:

@@ -22,6 +22,11 @@ def count(number: float) -> str:
     return f"{number:,.0f}"
 
 
+def many(number: int, thing: str) -> str:
+    """1 run, 2 runs."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def duration(seconds: float) -> str:
     """0.2 s, 45 s, 3 min 20 s, 2 h 5 min."""
     if seconds < 10:

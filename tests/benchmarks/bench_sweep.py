@@ -1,0 +1,87 @@
+"""Whether a sweep leaves room for a person: `python -m tests.benchmarks.bench_sweep [runs] [jurors]` (100 runs of 7 jurors by default).
+
+One process, as the app is: while a sweep of offline runs goes on, a client reads a finished run whole and opens the page
+Deliberation over and over. Printed are p50 and p95 of both, in milliseconds, without and with the sweep, and their ratio.
+The offline model computes in the very process that draws pages: with any other model there is far less to get in the way of.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from courtroom.courthouse import Courthouse
+from courtroom.evaluation.sweeps import BASE, Plan
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+
+ROOT = Path(__file__).parents[2]
+LOOKS = 60
+"""How often each is done without the sweep."""
+
+
+def opener(run: str) -> Callable[[], object]:
+    """Opens the page of a run, in a session that has opened it before."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.session_state["run"] = run
+    app.run()
+    app.switch_page("pages/deliberation.py").run()
+
+    def look() -> None:
+        app.run()
+        assert not app.exception, app.exception
+
+    return look
+
+
+def timed(work: Callable[[], object], going_on: Callable[[int], bool]) -> list[float]:
+    """Milliseconds of each time."""
+    times: list[float] = []
+    while going_on(len(times)):
+        began = time.perf_counter()
+        work()
+        times.append((time.perf_counter() - began) * 1000)
+    return times
+
+
+def main(runs: int, jurors: int) -> None:
+    """Measure alone, then beside sweeps."""
+    from pages.parts.house import courthouse
+
+    house: Courthouse = courthouse()
+    run = house.new_run("cyberjurors", house.library.case("phone-battery"), CyberJurorsSetup(jury_size=jurors), 0)
+    house.runner.go(run)
+    house.runner.wait(run)
+    looks: dict[str, Callable[[], object]] = {"read a run": lambda: house.record(run), "open its page": opener(run)}
+    print(
+        f"{'milliseconds':16}{'p50 alone':>12}{'with sweep':>12}{'ratio':>8}{'p95 alone':>12}{'with sweep':>12}{'ratio':>8}{'times':>8}"
+    )
+    for number, (name, look) in enumerate(looks.items()):
+        look()
+        alone = timed(look, lambda done: done < LOOKS)
+        first = 1000 * (number + 1)  # seeds of its own, so that nothing is on record
+        began = time.perf_counter()
+        sweep = house.sweeps.start(Plan(base=run, variants=(BASE,), seeds=tuple(range(first, first + runs))))
+        beside = timed(look, lambda done: house.sweeps.store.status(sweep) == "running")  # noqa: B023
+        took = time.perf_counter() - began
+        assert house.sweeps.store.status(sweep) == "done", house.sweeps.store.sweep(sweep).reason
+        line = f"{name:16}"
+        for part in (50, 95):
+            before, now = np.percentile(alone, part), np.percentile(beside, part)
+            line += f"{before:12.1f}{now:12.1f}{now / before:8.1f}"
+        print(f"{line}{len(beside):8}   ({runs} runs in {took:.0f} s)")
+    house.close()
+
+
+if __name__ == "__main__":
+    numbers = [int(word) for word in sys.argv[1:]]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["COURTROOM_HOME"] = folder
+        os.chdir(ROOT)
+        main(*(numbers + [100, 7][len(numbers) :]))
