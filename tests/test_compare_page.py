@@ -13,8 +13,11 @@ from streamlit.testing.v1 import AppTest
 from courtroom.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
+from courtroom.precedent import PrecedentBatch
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.verdict.alignment import first_drafts
+from courtroom.trajectory import DraftBatch
 
 ROOT = Path(__file__).parents[1]
 TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
@@ -95,16 +98,20 @@ def test_every_tab_is_drawn_for_three_runs_also_while_one_is_under_way(house: Co
     assert "no such ballot" in tabs(app)["Votes"]
 
 
-def first_case(house: Courthouse, procedure: str) -> Case | None:
-    hears = house.procedures[procedure].hears
-    return next((house.library.case(row.id) for row in house.library.cases() if row.kind == hears), None)
+def a_case(house: Courthouse, kind: str) -> Case:
+    """A case of the library, or of what is in the knowledge base or on record."""
+    if kind == "precedents":
+        return PrecedentBatch(id="batch", title="Two", precedents=tuple(house.knowledge.precedents.all()[:2]))
+    if kind == "drafts":
+        setup = house.procedures["verdict"].setup()
+        run = driven(house, house.new_run("verdict", house.library.case("criminal-bus-wallet"), setup, 0))
+        return DraftBatch(id="batch", title="One", drafts=tuple(first_drafts([house.record(run)])))
+    return house.library.case(next(row.id for row in house.library.cases() if row.kind == kind))
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES)
 def test_every_tab_is_drawn_for_any_procedure(house: Courthouse, procedure: str) -> None:
-    case = first_case(house, procedure)
-    if case is None:
-        pytest.skip("no case of the library is heard by it")
+    case = a_case(house, house.procedures[procedure].hears)
     run = driven(house, house.new_run(procedure, case, house.procedures[procedure].setup(), 0))
     fork = driven(house, house.fork(run, house.record(run).setup, seed=3))
     shown = tabs(page(f"{run},{fork}"))
@@ -133,6 +140,29 @@ def test_what_differs_is_told_with_its_values_and_whose_they_are(house: Courthou
     assert "a fork of A" in texts(app)
     app = page(f"{run},{fork}", "Members")
     assert [row[:2] for row in cells(app)][0] == [house.record(run).setup.jury[2].name, "≠"]  # type: ignore[attr-defined]
+
+
+def test_text_of_others_takes_no_effect_where_runs_are_compared(house: Courthouse) -> None:
+    nasty = "<script>alert('x')</script><img src=x> **bold** " + "and so on " * 10
+    run = heard(house)
+    setup = house.record(run).setup
+    assert isinstance(setup, CyberJurorsSetup)
+    jury = (setup.jury[0].model_copy(update={"name": nasty[:80], "background": nasty}), *setup.jury[1:])
+    fork = driven(house, house.fork(run, setup.model_copy(update={"jury": jury})))
+    again = driven(
+        house, house.fork(fork, setup.model_copy(update={"jury": jury, "rules": (nasty, nasty + "Indeed.")}))
+    )
+    app = page(f"{run},{fork},{again}")
+    shown = ""
+    for tab in TABS:
+        app.session_state["tab-compare"] = tab
+        app.run()
+        assert not app.exception, (tab, app.exception)
+        shown += "".join(element.proto.body for element in app.get("html"))
+        assert "**bold**" not in "".join(str(e.value) for kind in (app.markdown, app.caption) for e in kind)
+    assert "&lt;script&gt;" in shown
+    assert "<script" not in shown
+    assert "<img" not in shown
 
 
 def test_a_run_that_is_not_there_is_told_and_the_rest_is_compared(house: Courthouse) -> None:
