@@ -19,6 +19,7 @@ from courtroom.case_files import explain, read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed, read_value
 from courtroom.engine.control import Control
+from courtroom.engine.interventions import Change, Deed, read_deeds
 from courtroom.engine.procedure import StageKind
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
@@ -105,6 +106,13 @@ def fork(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="KEY=VALUE, e.g. jury.5.traits='[\"blunt\"]'.")
     ] = None,
+    from_: Annotated[
+        str | None, typer.Option("--from", help="Stage from which changes hold; default: from the beginning.")
+    ] = None,
+    intervene: Annotated[
+        Path | None, typer.Option(help="Interventions as JSON: objects with `kind` overrule, change, evidence or note.")
+    ] = None,
+    who: Annotated[str, typer.Option(help="Who intervenes.")] = "somebody",
     seed: Annotated[int | None, typer.Option(help="Another seed asks all that depends on chance anew.")] = None,
     estimate: Annotated[bool, typer.Option(help="Ask nothing; say how many calls the fork would take.")] = False,
     json_: Json = False,
@@ -112,15 +120,32 @@ def fork(
     """Run a case again with something changed; what is not touched by it is served from the record."""
     house = Courthouse()
     parent = house.record(run)
-    setup = _changed(parent.setup, set_ or [])
+    deeds = _deeds(intervene)
+    setup = parent.setup if from_ else _changed(parent.setup, set_ or [])
+    if from_:
+        deeds += [Change(key=key, value=value) for key, value in _pairs(set_ or []).items()]
+    planned = house.steer.planned(parent, deeds, who, from_)
     if not estimate:
-        _drive(house, house.fork(run, setup, seed), None, json_)
+        _drive(house, house.fork(run, setup, seed, interventions=planned), None, json_)
     wanted = parent.run.seed if seed is None else seed
-    found = house.estimate(parent.run.procedure, parent.case, setup, wanted, run)
+    found = house.estimate(parent.run.procedure, parent.case, setup, wanted, run, interventions=planned)
     house.close()
-    summary = {"calls": found.calls, "ask": found.calls - found.on_record, "serve": found.on_record}
-    told = f"{summary['ask']} calls would be asked, {summary['serve']} are served from the record."
+    ask = found.calls - found.on_record
+    summary = {"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": dict(found.anew)}
+    why = f" Anew: {', '.join(f'{title} {number}' for title, number in found.anew.items())}." if found.anew else ""
+    told = f"{ask} calls would be asked, {found.on_record} are served from the record.{why}"
     print(json.dumps(summary) if json_ else told)
+
+
+def _deeds(path: Path | None) -> list[Deed]:
+    if path is None:
+        return []
+    if not path.is_file():
+        raise CourtroomError(f"--intervene {path}: there is no such file.")
+    try:
+        return read_deeds(path.read_text(encoding="utf-8"))
+    except ValidationError as error:
+        raise CourtroomError(f"--intervene {path}: {' '.join(explain(error))}") from error
 
 
 @app.command()
@@ -210,15 +235,19 @@ def _setup(kind: type[Setup], model: str | None, changes: list[str]) -> Setup:
     return _changed(kind(), [*([f"model.id={json.dumps(model)}"] if model else []), *changes])
 
 
-def _changed(setup: Setup, changes: list[str]) -> Setup:
+def _pairs(changes: list[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for change in changes:
         key, equals, text = change.partition("=")
         if not equals:
             raise CourtroomError(f"--set {change}: write KEY=VALUE.")
         values[key.strip()] = read_value(text)
+    return values
+
+
+def _changed(setup: Setup, changes: list[str]) -> Setup:
     try:
-        return changed(setup, values)
+        return changed(setup, _pairs(changes))
     except ValidationError as error:
         raise CourtroomError(" ".join(explain(error))) from error
 

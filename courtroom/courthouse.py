@@ -25,7 +25,7 @@ from courtroom.engine.setups import SetupStore
 from courtroom.engine.steer import Steer
 from courtroom.engine.store import Run, RunStore
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.comparison import put_in
+from courtroom.evaluation.comparison import Differences, put_in
 from courtroom.evaluation.family import Kin, family
 from courtroom.evaluation.sweep_store import SweepStore
 from courtroom.knowledge.imports import Imports
@@ -216,7 +216,11 @@ class Courthouse:
         def given(row: Run) -> tuple[Run, Case, Setup]:
             return row, self.store.case(row), self.store.setup(row.id, self.procedures[row.procedure].setup)
 
-        return family(self.store.kin(run), run, lambda parent, fork: put_in([given(parent), given(fork)]))
+        def done(parent: Run, fork: Run) -> Differences:
+            acts = [self.store.interventions.of(row.id) for row in (parent, fork)]
+            return put_in([given(parent), given(fork)], acts)
+
+        return family(self.store.kin(run), run, done)
 
     def estimate(
         self,

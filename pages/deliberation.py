@@ -83,8 +83,28 @@ def live() -> None:
 
 
 live()
-seats(house, record)
-steer(house, procedure, record)
+if len(record.stages) > 1:
+    now = "now"
+    names = {**{str(stage.index): f"after {stage.name}" for stage in record.stages}, now: "now"}
+    back = st.query_params.get("at", now)
+    shown_at = st.selectbox(
+        "As it stood",
+        list(names),
+        list(names).index(back) if back in names else len(names) - 1,
+        format_func=names.__getitem__,
+        key=f"at-{run}-{len(names)}",
+        help="Look back to the end of any stage. Nothing of what came after is lost.",
+        width=320,
+    )
+    if shown_at != now:
+        st.query_params["at"] = shown_at
+        record = record.until(int(shown_at))
+        st.info(f"You look back: this is how the run stood {names[shown_at]}.", icon=":material/history:")
+    else:
+        st.query_params.pop("at", None)
+if "at" not in st.query_params:
+    seats(house, record)
+    steer(house, procedure, record)
 if record.run.verdict:
     verdict_view(record, procedure)
     if st.button(

@@ -11,7 +11,7 @@ from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from pages.parts.draft import Draft
 from pages.parts.estimate_view import estimate_view
-from pages.parts.fork_bar import fork_bar, forked_run
+from pages.parts.fork_bar import changes_from, fork_bar, forked_run
 from pages.parts.graph_editor import graph_editor
 from pages.parts.house import courthouse
 from pages.parts.inert import literal
@@ -95,8 +95,9 @@ else:
 with about:  # after the section, as it tells what was changed there
     if parent is None:
         st.caption(literal(procedure.summary))
+        forked_from = None
     else:
-        fork_bar(parent, draft)
+        forked_from = fork_bar(parent, draft)
 
 with start_bar:
     problems: list[str] = []
@@ -120,13 +121,25 @@ with start_bar:
     if undo:
         draft.undo()
         st.rerun()
+    planned = None
+    if parent and not problems:
+        try:
+            deeds = changes_from(parent, draft) if forked_from else []
+            planned = house.steer.planned(parent, deeds, st.session_state.get("who", ""), forked_from)
+            setup = parent.setup if forked_from else setup
+        except CourtroomError as error:
+            problems = [str(error)]
+            st.error(literal(str(error)))
     if not problems:
         if setup.model.id == OFFLINE:
             st.caption(NOTICE)
-        estimate_view(house, procedure, case, setup, seed, parent.run.id if parent else None)
-    if start or paused:
+        estimate_view(house, procedure, case, setup, seed, parent.run.id if parent else None, planned)
+    if (start or paused) and not problems:
         try:
-            run = house.fork(parent.run.id, setup, seed) if parent else house.new_run(procedure.name, case, setup, seed)
+            if parent:
+                run = house.fork(parent.run.id, setup, seed, interventions=planned)
+            else:
+                run = house.new_run(procedure.name, case, setup, seed)
             house.keys_for(run, typed_keys())
             house.runner.step(run) if paused else house.runner.go(run)
         except CourtroomError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -101,6 +101,16 @@ class Record:
     def member(self, member: str) -> Member | None:
         """One member by id."""
         return next((m for m in self.everybody if m.id == member), None)
+
+    def until(self, index: int) -> Record:
+        """The run as it stood at the end of a stage; nothing of what came after is lost by looking back."""
+        later = {stage.path for stage in self.stages if stage.index > index}
+
+        def kept(event: Event) -> bool:
+            return event.path.removeprefix("panel/").partition("/")[0] not in later
+
+        run = self.run.model_copy(update={"verdict": None if later else self.run.verdict})
+        return replace(self, run=run, events=tuple((at, event) for at, event in self.events if kept(event)))
 
     def ballot_name(self, path: str) -> str:
         """What a ballot is called: its stage, and what it was on where a stage has several."""

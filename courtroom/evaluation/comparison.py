@@ -12,6 +12,7 @@ from typing import Any, Literal
 from courtroom.case import Case, Strict
 from courtroom.engine.changes import leaves
 from courtroom.engine.events import Called, Retrieved, Source, Tallied, Verdict
+from courtroom.engine.interventions import Intervention
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.engine.store import Run, Status
@@ -43,6 +44,8 @@ class Differences(Strict):
     setup: tuple[Difference, ...] = ()
     """By paths as in `jury.5.traits`; between procedures, of the knobs that all of them have."""
     seed: tuple[Difference, ...] = ()
+    interventions: tuple[Difference, ...] = ()
+    """What persons did that is not the same in all, by what it was done to."""
 
     def all(self) -> Iterator[tuple[str, Difference]]:
         """Every difference with its kind of input."""
@@ -184,7 +187,10 @@ def compare(records: Sequence[Record]) -> Comparison:
     ballots, answers = tuple(_ballots(records)), tuple(_answers(records))
     return Comparison(
         runs=tuple(_facts(record) for record in records),
-        differences=put_in([(record.run, record.case, record.setup) for record in records]),
+        differences=put_in(
+            [(record.run, record.case, record.setup) for record in records],
+            [record.interventions for record in records],
+        ),
         verdict=_verdicts(records),
         ballots=ballots,
         members=tuple(_members(records, ballots, answers)),
@@ -194,8 +200,10 @@ def compare(records: Sequence[Record]) -> Comparison:
     )
 
 
-def put_in(runs: Sequence[tuple[Run, Case, Setup]]) -> Differences:
-    """What differs in what the runs were given."""
+def put_in(
+    runs: Sequence[tuple[Run, Case, Setup]], interventions: Sequence[Sequence[Intervention]] = ()
+) -> Differences:
+    """What differs in what the runs were given, and in what persons did to them."""
     rows, cases, setups = zip(*runs, strict=True)
     given = [setup.model_dump(mode="json") for setup in setups]
     if len({row.procedure for row in rows}) > 1:
@@ -206,7 +214,16 @@ def put_in(runs: Sequence[tuple[Run, Case, Setup]]) -> Differences:
         procedure=_differences([row.procedure for row in rows], "procedure"),
         setup=_differences(given),
         seed=_differences([row.seed for row in rows], "seed"),
+        interventions=_done(interventions),
     )
+
+
+def _done(interventions: Sequence[Sequence[Intervention]]) -> tuple[Difference, ...]:
+    """By what was done to what from where; the last one of a kind counts."""
+    told = [{f"{one.told()}, from {one.stage}": one.after for one in done} for done in interventions]
+    names = dict.fromkeys(name for one in told for name in one)
+    rows = ((name, tuple(one.get(name) for one in told)) for name in names)
+    return tuple(Difference(path=name, values=values) for name, values in rows if len({str(v) for v in values}) > 1)
 
 
 def _differences(values: Sequence[Any], path: str = "") -> tuple[Difference, ...]:

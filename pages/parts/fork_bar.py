@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import differences
 from courtroom.engine.errors import NoSuchRun
+from courtroom.engine.interventions import Change, Deed
 from courtroom.engine.record import Record
 from pages.parts.beside import change_in_line
 from pages.parts.draft import Draft
@@ -34,8 +35,8 @@ def forked_run(house: Courthouse) -> Record | None:
     return record
 
 
-def fork_bar(parent: Record, draft: Draft) -> None:
-    """What the fork will change against its parent."""
+def fork_bar(parent: Record, draft: Draft) -> str | None:
+    """What the fork will change against its parent; the stage from which it is to hold, None from the beginning."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             f":material/fork_right: A fork of run {literal(parent.run.id)}. What no change touches is served from the record."
@@ -48,7 +49,7 @@ def fork_bar(parent: Record, draft: Draft) -> None:
     try:
         changed: list[tuple[str, Any, Any]] = list(differences(parent.setup, draft.validated()))
     except ValidationError:
-        return  # told below, where the setup is checked
+        return None  # told below, where the setup is checked
     if draft.seed != parent.run.seed:
         changed.insert(0, ("seed", parent.run.seed, draft.seed))
     if not changed:
@@ -57,3 +58,20 @@ def fork_bar(parent: Record, draft: Draft) -> None:
         st.caption(f"{literal(path)}: {literal(change_in_line(before, after))}")
     if len(changed) > SHOWN:
         st.caption(f"and {len(changed) - SHOWN} more changes")
+    stages = {"": "the beginning", **{stage.path: stage.name for stage in parent.stages}}
+    if not changed or len(stages) == 1:
+        return None
+    chosen = st.selectbox(
+        "The changes hold from",
+        list(stages),
+        format_func=stages.__getitem__,
+        key=draft.key("fork-from"),
+        help="From a later stage on, all before it stays as it was.",
+        width=320,
+    )
+    return chosen or None
+
+
+def changes_from(parent: Record, draft: Draft) -> list[Deed]:
+    """The changes as deeds, to hold from a stage on."""
+    return [Change(key=path, value=after) for path, _, after in differences(parent.setup, draft.validated())]
