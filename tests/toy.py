@@ -22,6 +22,7 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Choice, Procedure, Role, StageKind
 from courtroom.engine.record import Record
+from courtroom.engine.rehearsal import NobodySits
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Member, Setup
 from courtroom.engine.store import RunStore
@@ -181,7 +182,7 @@ class Bench:
 
         assert self.procedures is not None
         self.asker = Asker(self.answers, self.model)
-        return Runner(self.store, self.procedures, self.asker, self.shelf, Sight(), warm)
+        return Runner(self.store, self.procedures, self.asker, self.shelf, Sight(), NobodySits(), warm)
 
     def start(self, setup: ToySetup | None = None, *, seed: int = 0, parent: str | None = None) -> str:
         spec = ModelSpec(id="scripted")

@@ -11,7 +11,7 @@ import streamlit as st
 
 from courtroom.case import Case
 from courtroom.engine.procedure import Procedure
-from courtroom.models.spec import OFFLINE, ModelSpec
+from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from pages.parts.draft import Draft
 from pages.parts.knobs import knob
 
@@ -114,12 +114,13 @@ def _spec(values: dict[str, Any], key: str) -> dict[str, Any]:
             "id": st.text_input("Model", values["id"], key=f"{key}-id", help=fields["id"].description).strip()
             or OFFLINE,
         }
-    names = [name for name in fields if name not in ("id", "extra")]
+    of_persons = ("wait_s", "otherwise") if values["id"] == PERSON else ()
+    names = [name for name in fields if name not in ("id", "extra", "wait_s", "otherwise")] + list(of_persons)
     with st.expander("Parameters", expanded=values["id"] != OFFLINE):
         for column, part in zip(st.columns(3, gap="large"), (names[:3], names[3:6], names[6:]), strict=True):
             with column:
                 for name in part:
-                    values[name] = knob(fields[name], values[name], f"{key}-{name}")
+                    values[name] = knob(fields[name], values.get(name, fields[name].default), f"{key}-{name}")
         text = st.text_input(
             "Further parameters (JSON)", json.dumps(values["extra"]) if values["extra"] else "", key=f"{key}-extra",
             help=fields["extra"].description, placeholder='{"reasoning_effort": "low"}',

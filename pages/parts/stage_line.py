@@ -24,7 +24,11 @@ def stage_line(house: Courthouse, procedure: Procedure, record: Record) -> None:
     theme = st.context.theme.type or "light"
     begun = {stage.stage_kind for stage in record.stages}
     last = max((n for n, kind in enumerate(procedure.stages) if kind.name in begun), default=-1)
-    items = [(stage.name, "done" if stage.path in record.ended else "now") for stage in record.stages]
+    steered = {one.index for one in record.interventions}
+    items = [
+        (f"{stage.name} ✋" if stage.index in steered else stage.name, "done" if stage.path in record.ended else "now")
+        for stage in record.stages
+    ]
     if record.run.status != "done":
         items += [(kind.title, "to come") for kind in procedure.stages[last + 1 :]]
     chips = []
