@@ -25,5 +25,5 @@ PAGES = [
 # A seat's link opens that page alone: nothing else is there to go to.
 seated = "seat" in st.query_params or st.session_state.get("seated", False)
 st.session_state["seated"] = seated
-page = st.navigation([SEAT], position="hidden") if seated else st.navigation([*PAGES, SEAT], position="top")
+page = st.navigation([SEAT], position="hidden") if seated else st.navigation(PAGES, position="top")
 page.run()

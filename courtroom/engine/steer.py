@@ -97,8 +97,8 @@ class Steer:
         return tuple(numbered)
 
     def scene_setup(self, record: Record) -> Setup:
-        """The setup as it is at the run's present stage."""
-        return self._steering(record, record.interventions).at(max(0, next_stage(record) - 1)).setup
+        """The setup as it will be at the run's next stage."""
+        return self._steering(record, record.interventions).at(next_stage(record)).setup
 
     def _planned(self, record: Record, deed: Deed, who: str, index: int) -> Intervention:
         before: Any = None

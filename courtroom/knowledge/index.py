@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 BATCH = 1000
+PAGE = 10_000
 HNSW: dict[str, Any] = {"space": "cosine", "ef_search": 200, "ef_construction": 200, "max_neighbors": 32}
 LIGHT = HNSW | {"ef_construction": 100, "max_neighbors": 16}
 """Of a large collection: its graph is made in a fraction of the time, and of the ten nearest it still finds nearly all."""
@@ -150,8 +151,12 @@ class VectorIndex:
             self._made_with = {"embedding": self._embedding.name, "hnsw": json.dumps(hnsw, sort_keys=True)}
 
     def _known(self) -> dict[str, str]:
-        got = self._open().get(include=["metadatas"])
-        return {i: str(data["digest"]) for i, data in zip(got["ids"], got["metadatas"], strict=True)}
+        known: dict[str, str] = {}
+        collection = self._open()
+        for start in range(0, collection.count(), PAGE):  # at once they would be more than SQLite takes variables
+            got = collection.get(include=["metadatas"], limit=PAGE, offset=start)
+            known |= {i: str(data["digest"]) for i, data in zip(got["ids"], got["metadatas"], strict=True)}
+        return known
 
     def _upsert(self, ids: list[str], vectors: list[list[float]], digests: list[str]) -> None:
         self._open().upsert(ids=ids, embeddings=vectors, metadatas=[{"digest": digest} for digest in digests])
@@ -164,7 +169,8 @@ class VectorIndex:
             self._client = self._client or self._connect()
             collection = self._make()
             if collection.metadata != self._made_with:
-                self._client.delete_collection(self._name)
+                self._discard()  # the whole folder: deleting many records at once is more than SQLite takes variables
+                self._client = self._client or self._connect()
                 collection = self._make()
             self._collection = collection
         return self._collection
