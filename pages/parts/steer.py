@@ -215,7 +215,7 @@ def seats(house: Courthouse, record: Record) -> None:
             token = house.people.seat(record.run.id, member.id).token
             st.markdown(f":material/person: **{literal(member.name)}** ({literal(member.id)}) {told}{left}")
             base = (st.context.url or "").split("?")[0].rstrip("/").removesuffix("/deliberation")
-            st.code(f"{base}/seat?seat={token}", language=None, wrap_lines=True)
+            st.code(f"{base}/?seat={token}", language=None, wrap_lines=True)
         st.caption(
             "Each link opens that one seat and nothing else. Send it to whoever is to sit there, or open it yourself."
         )
