@@ -83,7 +83,9 @@ except (NoSuchSeat, CourtroomError) as error:
     st.error(literal(str(error)) if isinstance(error, NoSuchSeat) else "The run of this seat is not there any more.")
     st.stop()
 st.title(literal(row.title))
-st.caption(f"You sit as {literal(seat.member)}. What you see here is what this member is told, and nothing else.")
+member = house.record(seat.run).member(seat.member)
+name = f"{member.name} ({seat.member})" if member else seat.member
+st.caption(f"You sit as {literal(name)}. What you see here is what this member is told, and nothing else.")
 question = waiting(house, seat)
 if question is None:
     over = row.status == "done"

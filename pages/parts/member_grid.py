@@ -48,13 +48,16 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     last = {member: vote for votes in record.ballots.values() for member, vote in votes.items()}
     choices = {choice.title: choice.name for choice in procedure.choices}
     shown = st.pills("Show", [*choices, "Changed sides", "Abstained"], selection_mode="single", key="member_filter")
+    by_hand = {(call.stage, call.member) for call in record.calls if call.source == "person"}
     members = [member for member in voters if _fits(shown, choices, last.get(member.id))]
     if not members:
         st.caption("No member fits this filter.")
     for start in range(0, len(members), PER_ROW):
         for column, member in zip(st.columns(PER_ROW), members[start : start + PER_ROW], strict=False):
             with column:
-                _card(procedure, member, last.get(member.id))
+                vote = last.get(member.id)
+                person = vote is not None and (vote.ballot.partition("/")[0], member.id) in by_hand
+                _card(procedure, member, vote, person=person)
 
 
 def _fits(shown: str | None, choices: dict[str, str], vote: Voted | None) -> bool:
@@ -67,13 +70,15 @@ def _fits(shown: str | None, choices: dict[str, str], vote: Voted | None) -> boo
     return vote is not None and vote.choice == choices[shown]
 
 
-def _card(procedure: Procedure, member: Member, vote: Voted | None) -> None:
+def _card(procedure: Procedure, member: Member, vote: Voted | None, *, person: bool = False) -> None:
     with st.container(border=True, height=215):
         persona = member.persona
         line = f"{persona.age}, {persona.status}. {persona.background}" if persona else member.spec.id
         told = choice_html(procedure, vote.choice) if vote else '<span style="opacity:.6">no vote yet</span>'
         if vote and vote.changed:
             told += f' <span style="font-size:.8rem;opacity:.75">was {escape(vote.before or "")}</span>'
+        if person:
+            told += ' <span style="font-size:.8rem;opacity:.75">given by a person</span>'
         reason = vote.reasons[0] if vote and vote.reasons else ""
         st.html(
             f'<div style="font-weight:600">{escape(member.name)}</div>'

@@ -26,7 +26,10 @@ def stage_line(house: Courthouse, procedure: Procedure, record: Record) -> None:
     last = max((n for n, kind in enumerate(procedure.stages) if kind.name in begun), default=-1)
     steered = {one.index for one in record.interventions}
     items = [
-        (f"{stage.name} ✋" if stage.index in steered else stage.name, "done" if stage.path in record.ended else "now")
+        (
+            f"{stage.name} · steered" if stage.index in steered else stage.name,
+            "done" if stage.path in record.ended else "now",
+        )
         for stage in record.stages
     ]
     if record.run.status != "done":
