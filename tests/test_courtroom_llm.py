@@ -275,3 +275,14 @@ def test_offline_accuracy_is_above_the_majority_class_on_real_records(house: Cou
     assert record.run.verdict is not None
     right = sum(one["label"] == gold[one["id"]] for one in record.run.verdict.details["results"])
     assert right > Counter(gold.values()).most_common(1)[0][1]
+
+
+def test_a_set_of_two_hundred_labels_is_heard(house: Courthouse) -> None:
+    labels = tuple(f"topic {n:03d}" for n in range(200))
+    items = tuple(
+        Labelled(id=str(n), text=f"A note on topic {n:03d} and nothing else.", label=labels[n]) for n in range(200)
+    )
+    case = LabelledTask(id="many", title="Many", labels=labels, items=items)
+    record = hear(house, case=case, texts=("7", "123"))
+    assert record.run.verdict is not None, record.run.reason
+    assert [one["label"] for one in record.run.verdict.details["results"]] == ["topic 007", "topic 123"]

@@ -163,7 +163,7 @@ async def verdict(court: Hearing, accepted: tuple[str, ...], final: tuple[str, .
         if not grounding(sentence, f"{joined(accepted)}\n{court.case.text}").supported
     ]
     return Verdict(
-        outcome=f"A summary of {len(split(text))} sentences",
+        outcome=f"A summary of {len(split(text))} sentence{'s' * (len(split(text)) != 1)}",
         summary=text,
         note=f"{len(unsupported)} of its sentences may lack support; see the tab Summary." if unsupported else "",
         details={

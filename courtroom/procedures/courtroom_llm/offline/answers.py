@@ -23,20 +23,22 @@ from courtroom.procedures.courtroom_llm.tasks import (
 )
 from courtroom.text import sentences
 
-DOUBT = 0.06
-"""Standard deviation of a member's own view of an affinity: near a tie members differ."""
+DOUBT = 0.12
+"""Standard deviation of a member's own view of an affinity, as a share of the highest: near a tie members differ."""
 LIKENESS = 0.6
 """Weight of the nearest similar case against the affinity."""
 COMPANY = 0.08
 """Weight of the share of earlier judges who hold a label."""
+PAIR = 2
+"""Labels in a trial."""
 
 
 @answer_offline.register
 def hear(task: Hear, draw: random.Random) -> Hearing:
     """The two labels with the highest affinities, each seen with a little doubt."""
-    seen = {
-        label: value + draw.gauss(0, DOUBT) for label, value in affinities(task.about.labels, task.about.item).items()
-    }
+    values = affinities(task.about.labels, task.about.item)
+    doubt = DOUBT * max(values.values())
+    seen = {label: value + draw.gauss(0, doubt) for label, value in values.items()}
     first, second, *_ = sorted(seen, key=lambda label: -seen[label])
     told = _grounds(task.about, first)
     return Hearing(features=tuple(told[:6]), first=first, second=second, reason=_sentence(task.about, first))
@@ -81,9 +83,12 @@ def _decide(
     total = sum(base[label] for label in labels) or 1.0
     alike = () if about.item.second and is_relation(about.labels) else similar  # there a like topic tells nothing
     nearest = {label: max((one.similarity for one in alike if one.label == label), default=0.0) for label in labels}
+    if len(labels) == PAIR and not all(nearest.values()):
+        nearest = dict.fromkeys(labels, 0.0)  # a case on one side alone tells nothing of the other
     company = {label: held.count(label) / len(held) if held else 0.0 for label in labels}
+    doubt = DOUBT * max(base[label] for label in labels) / total
     scores = {
-        label: base[label] / total + LIKENESS * nearest[label] + COMPANY * company[label] + draw.gauss(0, DOUBT)
+        label: base[label] / total + LIKENESS * nearest[label] + COMPANY * company[label] + draw.gauss(0, doubt)
         for label in labels
     }
     label = max(labels, key=lambda one: scores[one])
