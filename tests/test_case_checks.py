@@ -10,8 +10,9 @@ import pytest
 from courtroom.case_checks import Finding, check
 from courtroom.case_files import read_folder
 from courtroom.dispute import Dispute
-from courtroom.library import SAMPLES, take_media
+from courtroom.library import take_media
 from courtroom.media import MediaStore
+from courtroom.settings import DATA
 from tests.clips import clip
 from tests.pictures import png
 
@@ -53,7 +54,7 @@ def test_a_whole_case_has_no_findings() -> None:
     assert check(case, {"media/lid.png": png()}) == []
 
 
-@pytest.mark.parametrize("folder", sorted(SAMPLES.iterdir()), ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", sorted(DATA / "cases".iterdir()), ids=lambda folder: folder.name)
 def test_no_sample_has_a_finding(folder: Path) -> None:
     package = read_folder(folder)
     assert check(package.case, package.files) == []
