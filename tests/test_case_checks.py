@@ -54,7 +54,7 @@ def test_a_whole_case_has_no_findings() -> None:
     assert check(case, {"media/lid.png": png()}) == []
 
 
-@pytest.mark.parametrize("folder", sorted(DATA / "cases".iterdir()), ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", sorted((DATA / "cases").iterdir()), ids=lambda folder: folder.name)
 def test_no_sample_has_a_finding(folder: Path) -> None:
     package = read_folder(folder)
     assert check(package.case, package.files) == []

@@ -92,7 +92,7 @@ def test_listing_the_cases_decodes_no_picture_and_no_video(library: Library, mon
 def test_without_samples_the_library_is_empty(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(library_module, "SAMPLES", tmp_path / "nowhere")
+    monkeypatch.setattr(library_module, "DATA", tmp_path / "nowhere")
     assert library.cases() == []
 
 
