@@ -333,6 +333,19 @@ def test_two_people_at_once_lose_nothing_and_do_nothing_twice(house: Courthouse)
     assert [one.number for one in house.record(run).interventions] == [1, 2, 3, 4, 5, 6]
 
 
+def test_what_is_done_by_way_of_another_server_holds_in_the_one_that_drives(house: Courthouse, tmp_path: Path) -> None:
+    run = paused_before(house)
+    assert house.runner.drives(run)
+    other_server = Courthouse(Settings(home=tmp_path))
+    other_server.steer.intervene(run, Change(key="empty_seats", value=[4]))
+    other_server.runner.go(run)
+    other_server.runner.wait(run, 30)
+    record = other_server.record(run)
+    assert record.run.status == "done"
+    assert sorted(record.ballots["round-2"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 5)]
+    other_server.close()
+
+
 def test_interventions_survive_a_restart_and_are_in_the_export(house: Courthouse, tmp_path: Path) -> None:
     from courtroom import report
 

@@ -92,6 +92,8 @@ class Drive:
     procedure: Procedure
     court: Court  # type: ignore[type-arg]
     ledger: DiskLedger
+    acts: int
+    """The `count` of interventions that this drive knows of."""
 
     @classmethod
     def take_up(
@@ -113,6 +115,7 @@ class Drive:
             store.interventions.rewound(run)
         case = store.case(row)
         setup, _ = procedure.prepare(case, store.setup(run, procedure.setup), row.seed)
+        acts = store.interventions.count(run)
         steering = Steering(procedure, case, setup, row.seed, store.interventions.of(run))
         scene = steering.at(0)
         events = [event for _, event in store.events(run)]
@@ -154,7 +157,7 @@ class Drive:
                 money=sum(call.cost or 0.0 for call in (*calls, *overtaken)),
             ),
         )
-        return cls(run, store, procedure, court, ledger)
+        return cls(run, store, procedure, court, ledger, acts)
 
     async def go(self) -> None:
         """Deliberate until there is a verdict, or something stops the run. Its state is kept in any case."""

@@ -61,6 +61,7 @@ class Runner:
         self._driving: dict[str, asyncio.Task[None]] = {}
         self._drives: dict[str, Drive] = {}
         self._lives: dict[str, Live] = {}
+        self._again: asyncio.Task[None] | None = None  # held, so that it isn't collected under way
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="courtroom-engine", daemon=True)
         self._thread.start()
@@ -217,6 +218,9 @@ class Runner:
         while True:
             await asyncio.sleep(BEAT_S)
             control = self._store.control(run)
+            if self._store.interventions.count(run) != drive.acts:  # by way of another server
+                self._again = asyncio.create_task(self._taken_up_again(run, control))
+                return
             drive.court.gate.set(control)
             if drive.court.gate.waits and self._store.run(run).status == "running":
                 drive.court.gate.tell()
@@ -238,6 +242,11 @@ class Runner:
         if driving := self._driving.get(run):
             driving.cancel()
             await asyncio.wait([driving])
+
+    async def _taken_up_again(self, run: str, control: Control) -> None:
+        await self._let_go(run)
+        if not control.paused and not control.stopped:
+            await self._take_up(run, control)
 
     async def _settled(self, run: str) -> None:
         while self._store.status(run) == "running":  # noqa: ASYNC110  another process may be the one that drives it
