@@ -260,7 +260,7 @@ class Court(Generic[C, S]):
         """The answer that a person has put in place of a member's; the member isn't asked."""
         assert self._stage is not None
         try:
-            answer: A = task.answer.model_validate(overruled.after)  # type: ignore[assignment]
+            answer: A = task.form.model_validate(overruled.after)  # type: ignore[assignment]
             problem = task.problem(answer)
         except ValidationError as error:
             problem = str(error.errors()[0]["msg"])

@@ -94,7 +94,7 @@ class Exchange(Generic[A]):
         )
 
     def _read(self, reply: Reply) -> A:
-        answer: A = read_answer(reply.text, self._task.answer, reply.finish)  # type: ignore[assignment]
+        answer: A = read_answer(reply.text, self._task.form, reply.finish)  # type: ignore[assignment]
         if problem := self._task.problem(answer):
             raise Unreadable(problem)
         return answer

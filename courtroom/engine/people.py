@@ -115,7 +115,7 @@ class People:
                 [m.role, [p if isinstance(p, str) else p.model_dump(mode="json") for p in m.parts]]
                 for m in request.messages
             ],
-            "answer_schema": json.loads(schema_of(request.task.answer)),
+            "answer_schema": json.loads(schema_of(request.task.form)),
         }
         self._database.connection.execute(
             "INSERT OR IGNORE INTO questions (run, path, key, member, title, request, asked, deadline)"

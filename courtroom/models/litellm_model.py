@@ -90,7 +90,7 @@ class LiteLLMModel:
         }
         known = card(spec.id) if spec.structured == "auto" and (spec.id, "schema") not in self._lacking else None
         if spec.structured == "yes" or (known and known.get("supports_response_schema")):
-            answer = request.task.answer
+            answer = request.task.form
             form = {"name": answer.__name__, "schema": json.loads(schema_of(answer))}
             given["response_format"] = {"type": "json_schema", "json_schema": form}
         return {name: value for name, value in given.items() if value is not None}

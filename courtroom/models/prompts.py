@@ -58,7 +58,7 @@ class Prompts:
             PromptError: an edited template uses a name that does not exist or is no valid template.
         """
         inputs = {**self._common, **{name: getattr(task, name) for name in type(task).model_fields}}
-        shared = self._block(task.name, "shared", inputs) + self._answer_form(task.answer)
+        shared = self._block(task.name, "shared", inputs) + self._answer_form(task.form)
         media = task.media()
         shown: list[str | Medium] = list(media) if sees else [describe(medium) for medium in media]
         own = self._block(task.name, "own", inputs)

@@ -68,7 +68,7 @@ class Request:
         asked: object = [message.digest() for message in self.messages]
         if self.spec.id == OFFLINE:
             asked = [self.task.name, digest_text(self.task.model_dump_json()), len(self.messages)]
-        content = [self.spec.id, self.spec.sampling(), asked, digest_text(schema_of(self.task.answer)), self.tag]
+        content = [self.spec.id, self.spec.sampling(), asked, digest_text(schema_of(self.task.form)), self.tag]
         return digest_text(json.dumps(content, ensure_ascii=False, sort_keys=True))
 
 

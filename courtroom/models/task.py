@@ -41,6 +41,11 @@ class Task(BaseModel, Generic[A]):
                 cls.answer = arguments[0]
                 return
 
+    @property
+    def form(self) -> type[BaseModel]:
+        """The schema that this question's answer must fit; a task whose choices depend on its inputs narrows it."""
+        return self.answer
+
     def media(self) -> tuple[Medium, ...]:
         """The media that go with this question, in order."""
         return ()

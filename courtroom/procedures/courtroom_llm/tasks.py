@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from functools import lru_cache
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from courtroom.case import Strict
 from courtroom.labelled import Labelled
 from courtroom.models.task import Answer, Task
 
 Side = Literal["prosecutor", "attorney"]
+MOST_LISTED = 100
+"""Labels that a schema lists."""
 
 
 class Hearing(Answer):
@@ -88,6 +91,11 @@ class Hear(Task[Hearing]):
     title = "Preliminary hearing"
     about: OfText
 
+    @property
+    def form(self) -> type[BaseModel]:
+        """Both labels are of the set."""
+        return among(Hearing, ("first", "second"), self.about.labels)
+
     def problem(self, answer: Hearing) -> str | None:
         """Two different labels of the set."""
         labels = self.about.labels
@@ -119,6 +127,11 @@ class Judge(Task[Opinion]):
     similar: tuple[Similar, ...] = ()
     earlier: tuple[Earlier, ...] = ()
 
+    @property
+    def form(self) -> type[BaseModel]:
+        """One of the two labels."""
+        return among(Opinion, ("label",), tuple(pleading.label for pleading in self.pleadings))
+
     def problem(self, answer: Opinion) -> str | None:
         """One of the two labels that were argued for."""
         labels = tuple(pleading.label for pleading in self.pleadings)
@@ -133,6 +146,11 @@ class Classify(Task[Opinion]):
     about: OfText
     similar: tuple[Similar, ...] = ()
 
+    @property
+    def form(self) -> type[BaseModel]:
+        """One label of the set."""
+        return among(Opinion, ("label",), self.about.labels)
+
     def problem(self, answer: Opinion) -> str | None:
         """A label of the set."""
         labels = self.about.labels
@@ -146,6 +164,22 @@ class Explain(Task[Explanation]):
     title = "Reason for a similar case"
     about: OfText
     label: str
+
+
+@lru_cache(maxsize=256)
+def among(answer: type[Answer], fields: tuple[str, ...], labels: tuple[str, ...]) -> type[BaseModel]:
+    """An answer whose labels are these and no others; of a long set the schema does not list them all.
+
+    A label in other writing is taken for what it certainly means before it is checked.
+    """
+    if len(labels) > MOST_LISTED:
+        return answer
+    meant = BeforeValidator(lambda told: same(told, labels) or told if isinstance(told, str) else told)
+    narrowed: dict[str, Any] = {
+        name: (Annotated[Literal[labels], meant], Field(description=answer.model_fields[name].description))
+        for name in fields
+    }
+    return create_model(answer.__name__, __base__=answer, **narrowed)
 
 
 def same(told: str, labels: Sequence[str]) -> str | None:
