@@ -73,21 +73,22 @@ def test_a_fork_asks_what_its_estimate_says_and_no_more(
 ) -> None:
     run = heard(shell, procedure=procedure)["run"]
     words = [word for change in changes for word in ("--set", change)]
-    assert result(shell("fork", run, *words, "--estimate", "--json")) == {
-        "calls": ask + serve,
-        "ask": ask,
-        "serve": serve,
-    }
+    found = result(shell("fork", run, *words, "--estimate", "--json"))
+    anew = found.pop("anew")
+    assert sum(anew.values()) == ask
+    assert found == {"calls": ask + serve, "ask": ask, "serve": serve}
     assert shell("runs")[1].count("\n") == 1  # an estimate leaves no run behind
     told = shell("fork", run, *words, "--estimate")[1]
-    assert told == f"{ask} calls would be asked, {serve} are served from the record.\n"
+    why = f" Anew: {', '.join(f'{title} {number}' for title, number in anew.items())}." if anew else ""
+    assert told == f"{ask} calls would be asked, {serve} are served from the record.{why}\n"
     fork = result(shell("fork", run, *words, "--json"))
     assert (fork["status"], fork["asked"], fork["recorded"]) == ("done", ask, serve)
 
 
 def test_another_seed_is_estimated_to_ask_all(shell: Shell) -> None:
     run = heard(shell)["run"]
-    assert result(shell("fork", run, "--seed", "1", "--estimate", "--json")) == {"calls": 5, "ask": 5, "serve": 0}
+    found = result(shell("fork", run, "--seed", "1", "--estimate", "--json"))
+    assert (found["calls"], found["ask"], found["serve"]) == (5, 5, 0)
 
 
 def test_a_fork_that_can_not_be_made_is_told_in_a_sentence(shell: Shell) -> None:
