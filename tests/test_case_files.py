@@ -280,7 +280,7 @@ def test_explain_has_a_sentence_for_each_error() -> None:
         ("a.jsonl", b"\n \n", "a.jsonl holds no case."),
         ("a.jsonl", as_json(case()) + b"\n{", "a.jsonl, line 2 is not valid JSON: line 1, column 2."),
         ("a.json", as_json([case(), case(id="!")]), "a.json, case 2: id: must be letters"),
-        ("a.txt", b"x", "a.txt can't be read. Upload a .json, .jsonl or .zip file."),
+        ("a.docx", b"x", "a.docx can't be read. Upload one of .csv, .json"),
         ("a.zip", b"PK\x03\x04 no", "a.zip is no ZIP file, or it is cut off."),
         ("a.zip", packed(("case.json", as_json(case())))[:-30], "a.zip is no ZIP file, or it is cut off."),
         ("a.zip", packed(("readme.txt", b"x")), "a.zip holds no case.json."),

@@ -289,6 +289,8 @@ class RunStore:
             "SELECT body FROM events WHERE run = ? AND kind = 'overtaken' ORDER BY seq", (run,)
         )
         calls = [event for row in rows if isinstance(event := EVENT.validate_json(row["body"]), Called)]
+        if not calls:
+            return []
         standing = {(call.path, call.keys) for _, call in self.events(run) if isinstance(call, Called)}
         return [call for call in calls if (call.path, call.keys) not in standing]
 

@@ -92,7 +92,7 @@ def test_a_run_can_be_stepped_and_run_to_the_end(app: str, browser: Browser) -> 
 def test_the_report_opens_without_the_app_and_shows_the_verdict(app: str, browser: Browser, tmp_path: Path) -> None:
     page = opened(browser, app)
     heard(page, "game-account")
-    page.get_by_role("button", name=re.compile("Share")).click()
+    page.get_by_role("button", name=re.compile("Share")).first.click()
     with page.expect_download(timeout=60_000) as download:
         page.get_by_role("button", name=re.compile("HTML report")).click()
     path = tmp_path / "report.html"
