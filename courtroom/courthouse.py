@@ -193,12 +193,10 @@ class Courthouse:
         complete, _ = self.procedures[row.procedure].prepare(heard, setup, wanted)
         if case is not None:
             self.knowledge.offer(case)
-        fork = self.store.create(row.procedure, heard, complete, wanted, parent=parent, origin="fork", run=run)
-        if interventions is None:
-            self.store.interventions.copy(parent, fork)
-        for one in interventions or ():
-            self.store.interventions.add(fork, one)
-        return fork
+        acts = self.store.interventions.of(parent) if interventions is None else interventions
+        return self.store.create(
+            row.procedure, heard, complete, wanted, parent=parent, origin="fork", run=run, interventions=acts
+        )
 
     @property
     def steer(self) -> Steer:

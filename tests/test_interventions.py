@@ -433,6 +433,12 @@ def test_a_seat_not_answered_in_time_abstains_or_falls_to_a_model_as_set(house: 
     record = house.record(run)
     assert record.ballots["round-1"]["juror-03"].choice is not None
     assert any("offline answered instead" in note for note in record.notes)
+    call = record.call("round-1/juror-03/judge")
+    assert call is not None
+    assert (call.source, call.model) == ("asked", "offline")  # nobody says that a person gave it
+    fork = on(house, house.fork(run, record.setup))
+    assert (fork.asked, answers(fork)) == (0, answers(record))
+    assert house.people.waiting(fork.run.id) == []
 
 
 def test_a_run_that_waits_for_a_person_can_be_closed_and_goes_on_after_a_restart(

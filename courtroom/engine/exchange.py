@@ -8,10 +8,10 @@ from pydantic import BaseModel
 
 from courtroom.engine.events import Called
 from courtroom.engine.setup import Member
-from courtroom.models.errors import CannotSee, ModelError, NotInTime
+from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.repair import Unreadable, complaint, read_answer
-from courtroom.models.request import Message, Reply, Request
-from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
+from courtroom.models.request import LATE, Message, Reply, Request
+from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from courtroom.models.task import Task
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Exchange(Generic[A]):
 
     def __init__(self, court: Court[Any, Any], member: Member, task: Task[A], path: str) -> None:
         self._court, self._member, self._task, self._path = court, member, task, path
+        self._spec = member.spec  # another one where a person has not answered in time
         self.keys: list[str] = []
         self.asked = 0
         self._paid: list[Reply] = []
@@ -40,22 +41,16 @@ class Exchange(Generic[A]):
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
         request = await self._request()
-        reasks, spec = self._court.setup.reasks, self._member.spec
+        reasks = self._court.setup.reasks
         while self._answer is None:
             try:
                 reply = await self._reply(request)
                 if self._refused_pictures:  # and answers without them: that is what it could not do
-                    self._court.sight.remember(self._member.spec.id, "vision", False)
+                    self._court.sight.remember(self._spec.id, "vision", False)
+                if reply.finish == LATE:
+                    request = await self._instead()
+                    continue
                 self._answer = self._read(reply)
-            except NotInTime as late:
-                if spec.otherwise == ABSTAIN:
-                    self._error = str(late)
-                    break
-                spec = ModelSpec(id=spec.otherwise)
-                self._court.note(
-                    f"late/{self._path}", f"{self._member.name} did not answer in time; {spec.id} answered instead."
-                )
-                request = Request(spec, request.messages, request.task, f"{self._court.seed}/{self._member.id}")
             except CannotSee:
                 self._refused_pictures = True
                 request = await self._request()
@@ -80,8 +75,8 @@ class Exchange(Generic[A]):
             member=self._member.id,
             task=self._task.name,
             title=self._task.title,
-            model=self._member.spec.id,
-            source="person" if self._member.spec.id == PERSON else "asked" if self.asked else "recorded",
+            model=self._spec.id,
+            source="person" if self._spec.id == PERSON else "asked" if self.asked else "recorded",
             keys=tuple(self.keys),
             value=self._answer.model_dump(mode="json") if self._answer is not None else None,
             error="" if self._answer is not None else self._error,
@@ -99,8 +94,15 @@ class Exchange(Generic[A]):
             raise Unreadable(problem)
         return answer
 
+    async def _instead(self) -> Request:
+        """The same question for the model that answers where a person does not."""
+        self._spec = ModelSpec(id=self._spec.otherwise)
+        told = f"{self._member.name} did not answer in time; {self._spec.id} answered instead."
+        self._court.note(f"late/{self._path}", told)
+        return await self._request()
+
     async def _request(self) -> Request:
-        spec, media = self._member.spec, self._task.media()
+        spec, media = self._spec, self._task.media()
         sees = bool(media) and not self._refused_pictures and await self._court.sight.sees(spec)
         if media and not sees:
             self._described = tuple(medium.id for medium in media)

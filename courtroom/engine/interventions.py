@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
@@ -148,12 +149,11 @@ class InterventionStore:
             if rewind is not None:
                 self._rewind(run, rewind)
 
-    def copy(self, run: str, fork: str) -> None:
-        """A fork begins with what was done to its parent."""
-        self._database.connection.execute(
-            "INSERT OR IGNORE INTO interventions (run, number, id, body) SELECT ?, number, id, body FROM interventions"
-            " WHERE run = ? AND undone IS NULL",
-            (fork, run),
+    def put(self, run: str, interventions: Sequence[Intervention]) -> None:
+        """What a new run begins with, within a transaction of the caller's."""
+        self._database.connection.executemany(
+            "INSERT OR IGNORE INTO interventions (run, number, id, body) VALUES (?, ?, ?, ?)",
+            [(run, one.number, one.id, one.model_dump_json()) for one in interventions],
         )
 
     def due(self, run: str) -> int | None:

@@ -14,7 +14,8 @@ from courtroom.database import Database
 from courtroom.engine.setup import Member
 from courtroom.errors import CourtroomError
 from courtroom.models.errors import NotInTime
-from courtroom.models.request import Reply, Request, Watch, schema_of
+from courtroom.models.request import LATE, Reply, Request, Watch, schema_of
+from courtroom.models.spec import ABSTAIN
 
 LOOK_S = 0.2
 """How often a waiting question is looked at."""
@@ -169,6 +170,9 @@ class Person:
                 if answer is not None:
                     return Reply(text=answer, cost=0.0, latency_s=round(time.time() - began, 3))
                 if deadline is not None and time.time() > deadline:
+                    if self.member.spec.otherwise != ABSTAIN:
+                        self.people.withdraw(self.run, self.path, request.key)
+                        return Reply(text="", cost=0.0, finish=LATE)  # on record, so that a replay is late too
                     raise NotInTime(f"{self.member.name} did not answer in time.")
                 await asyncio.sleep(LOOK_S)  # the answer may come from another process, by way of the disk
         except BaseException:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from courtroom.case import Case, Strict
@@ -14,7 +14,7 @@ from courtroom.database import Database
 from courtroom.engine.control import Control
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import EVENT, Called, Event, Retrieved, StageBegan, Verdict, Voted
-from courtroom.engine.interventions import InterventionStore
+from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.setup import Setup
 
 if TYPE_CHECKING:
@@ -64,11 +64,13 @@ class RunStore:
         parent: str | None = None,
         origin: str = "input",
         run: str | None = None,
+        interventions: Sequence[Intervention] = (),
     ) -> str:
         """Put a new run on record, not yet driven, and return its id.
 
         Args:
             run: the id it is to have; a run that has it already stays as it is.
+            interventions: what it begins with, numbered.
         """
         run = run or new_id()
         with self._database.transaction() as db:
@@ -81,6 +83,7 @@ class RunStore:
                     *(parent, origin, time.time(), Control().model_dump_json()),
                 ),
             )
+            self.interventions.put(run, interventions)
         return run
 
     def run(self, run: str) -> Run:
@@ -179,11 +182,17 @@ class RunStore:
                     *(run.wall_s, run.control.model_dump_json()),
                 ),
             )
-            for at, event in record.events:
-                db.execute(
-                    "INSERT OR IGNORE INTO events (run, kind, path, at, body) VALUES (?, ?, ?, ?, ?)",
-                    (run.id, event.kind, event.path, at, event.model_dump_json()),
-                )
+            rows: list[tuple[str, str, float, str]] = [
+                (event.kind, event.path, at, event.model_dump_json()) for at, event in record.events
+            ]
+            rows += [
+                ("overtaken", f"{number}/{call.path}", run.created, call.model_dump_json())
+                for number, call in enumerate(record.overtaken)
+            ]
+            db.executemany(
+                "INSERT OR IGNORE INTO events (run, kind, path, at, body) VALUES (?, ?, ?, ?, ?)",
+                [(run.id, *row) for row in rows],
+            )
 
     # --- who drives -----------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from courtroom.case import Medium, Strict
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.models.task import Task
 
+LATE = "late"
 Speaker = Literal["system", "user", "assistant"]
 
 
@@ -89,7 +90,8 @@ class Reply(Strict):
     """US dollars; None where no price is known."""
     latency_s: float = 0.0
     finish: str = "stop"
-    """Why the model ended: `stop`, or `length` where the answer was cut."""
+    """Why the model ended: `stop`, `length` where the answer was cut, or `late` where a person did not answer in time
+    and a model is to."""
     attempts: int = 1
 
 
