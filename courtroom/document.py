@@ -39,16 +39,13 @@ class Document(Case):
         return self.model_copy(update={"reference": ""})
 
     def brief(self) -> tuple[str, ...]:
-        """Domain and length."""
-        return *filter(None, (self.domain,)), f"{len(self.text):,} characters"
+        """Domain, length, and whether there is a reference summary."""
+        known = ("with a reference summary",) if self.reference else ()
+        return *filter(None, (self.domain,)), f"{len(self.text):,} characters", *known
 
     def sections(self) -> tuple[tuple[str, str], ...]:
         """The text, and the reference summary."""
         return tuple(pair for pair in (("Text", self.text), ("Reference summary", self.reference)) if pair[1])
-
-    def real_outcome(self) -> str:
-        """That there is a reference summary; it is long, and stands among the sections."""
-        return "With a reference summary" if self.reference else ""
 
     @classmethod
     def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:

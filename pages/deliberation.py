@@ -53,8 +53,10 @@ with st.container(horizontal=True, vertical_alignment="center"):
         st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.parent},{run}"})
 if any(member.spec.id == OFFLINE for member in record.members):
     st.caption(f":material/info: {NOTICE}")
-for note in record.notes:
-    st.caption(f":material/info: {literal(note)}")
+notes = record.notes
+with st.expander(f"{len(notes)} notes on this run", icon=":material/info:") if len(notes) > 1 else st.container():
+    for note in notes:
+        st.caption(f":material/info: {literal(note)}")
 
 
 def busy() -> bool:

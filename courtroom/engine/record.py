@@ -84,6 +84,11 @@ class Record:
         return ballots
 
     @cached_property
+    def votes_move(self) -> bool:
+        """Whether members voted on the same question again, so that votes can move from one ballot to the next."""
+        return any(vote.before is not None for votes in self.ballots.values() for vote in votes.values())
+
+    @cached_property
     def tallies(self) -> Mapping[str, Tallied]:
         """Results by ballot."""
         return {tally.path: tally for tally in self.of(Tallied)}

@@ -42,7 +42,7 @@ def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: M
     parts: dict[str, str] = {}
     choices = {choice.name: choice for choice in procedure.choices}
     figures = {"votes": draw_votes(record, procedure.choices, "light")} if record.tallies else {}
-    if len(record.ballots) > 1:
+    if record.votes_move:
         figures["flow"] = draw_flow(record, procedure.choices, "light")
     return environment.get_template("page.html.j2").render(
         record=record,

@@ -19,4 +19,4 @@ def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> s
         return f'<span style="font-weight:600;font-size:{size}">{escape(name)}</span>'
     if choice is None:
         return f'<span style="color:{tone(None, theme)};font-size:{size}">○ abstained</span>'
-    return f'<span style="color:{tone(choice.tone, theme)};font-weight:600;font-size:{size}">{choice.mark} {escape(choice.title)}</span>'
+    return f'<span style="color:{tone(choice.tone, theme)};font-weight:600;white-space:nowrap;font-size:{size}">{choice.mark} {escape(choice.title)}</span>'

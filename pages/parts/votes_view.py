@@ -18,7 +18,7 @@ def votes_view(procedure: Procedure, record: Record) -> None:
         return
     theme = st.context.theme.type or "light"
     st.plotly_chart(draw_votes(record, procedure.choices, theme), key="votes")
-    if len(record.ballots) > 1:
+    if record.votes_move:
         st.caption("How votes moved between ballots")
         st.plotly_chart(draw_flow(record, procedure.choices, theme), key="flow")
     marks = {choice.name: f"{choice.mark} {choice.title}" for choice in procedure.choices}
