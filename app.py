@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import sqlite3
+
 import streamlit as st
+
+from courtroom.errors import CourtroomError
+from courtroom.settings import from_environment
+from courtroom.store_file import explained
+from pages.parts.inert import literal
 
 st.set_page_config(page_title="Courtroom", page_icon=":material/gavel:", layout="wide")
 
@@ -26,4 +34,10 @@ PAGES = [
 seated = "seat" in st.query_params or st.session_state.get("seated", False)
 st.session_state["seated"] = seated
 page = st.navigation([SEAT], position="hidden") if seated else st.navigation(PAGES, position="top")
-page.run()
+try:
+    page.run()
+except CourtroomError as error:
+    st.error(literal(str(error)), icon=":material/error:")
+except sqlite3.Error as error:
+    logging.getLogger("courtroom").exception("the store failed")
+    st.error(literal(str(explained(error, from_environment().database))), icon=":material/error:")

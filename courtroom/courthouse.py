@@ -38,7 +38,7 @@ from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.procedures import PROCEDURES
-from courtroom.settings import Settings
+from courtroom.settings import Settings, from_environment
 from courtroom.sweeper import Sweeper
 
 
@@ -60,13 +60,16 @@ class Courthouse:
     Args:
         settings: where things are kept; from the environment by default.
         streaming: whether answers stream into the page as they arrive.
+
+    Raises:
+        StoreError: the store can't be used.
+        CourtroomError: the settings do not fit.
     """
 
     def __init__(self, settings: Settings | None = None, *, streaming: bool = False) -> None:
-        self.settings = settings or Settings()
-        self.settings.home.mkdir(parents=True, exist_ok=True)
-        _log_to(self.settings)
+        self.settings = settings or from_environment()
         self.database = Database(self.settings.database)
+        _log_to(self.settings)
         self.media = MediaStore(self.settings.media)
         self.library = Library(self.database, self.media)
         self.store = RunStore(self.database)

@@ -13,6 +13,7 @@ from pages.parts.case_view import case_view
 from pages.parts.house import courthouse
 from pages.parts.inert import literal
 from pages.parts.text_form import text_form
+from pages.parts.unreadable_rows import unreadable_rows
 from pages.parts.upload import upload
 
 PER_ROW = 3
@@ -83,6 +84,7 @@ def library() -> None:
         upload(house)
     elif adding == "Write":
         write()
+    unreadable_rows(house.library.unreadable())
     cases = house.library.cases()
     wanted = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
     text = wanted[0].text_input("Search", placeholder="kettle, refund, camera ...").casefold()

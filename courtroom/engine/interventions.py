@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from courtroom.bad_rows import read
 from courtroom.case import Strict
 from courtroom.database import Database
 from courtroom.errors import CourtroomError
@@ -95,7 +96,7 @@ class InterventionStore:
         rows = self._database.connection.execute(
             "SELECT body FROM interventions WHERE run = ? AND undone IS NULL ORDER BY number", (run,)
         )
-        return tuple(Intervention.model_validate_json(row["body"]) for row in rows)
+        return tuple(_intervention(run, row["body"]) for row in rows)
 
     def count(self, run: str) -> int:
         """How many were ever made or undone: differs as soon as somebody does anything."""
@@ -170,6 +171,10 @@ class InterventionStore:
             "INSERT INTO rewinds VALUES (?, ?) ON CONFLICT (run) DO UPDATE SET stage = min(stage, excluded.stage)",
             (run, index),
         )
+
+
+def _intervention(run: str, body: str) -> Intervention:
+    return read("intervention of run", run, lambda: Intervention.model_validate_json(body))
 
 
 def read_deeds(text: str) -> list[Deed]:

@@ -21,6 +21,7 @@ from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.store import RunStore
+from courtroom.errors import Unreadable
 from courtroom.models.keys import KEYS
 
 log = logging.getLogger(__name__)
@@ -69,7 +70,9 @@ class Runner:
     def record(self, run: str) -> Record:
         """A run as it stands on record."""
         row = self._store.run(run)
-        procedure = self._procedures[row.procedure]
+        procedure = self._procedures.get(row.procedure)
+        if procedure is None:
+            raise Unreadable("run", run, f"its procedure “{row.procedure}” is not installed here")
         return Record(
             run=row,
             case=self._store.case(row),

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from courtroom.article_numbers import article_number
+from courtroom.bad_rows import read, read_all
 from courtroom.case import Strict
 from courtroom.case_files import read_upload
 from courtroom.charge import charges_of
@@ -78,7 +79,7 @@ class Imports:
     def pending(self) -> list[Pending]:
         """Imports that have not come to their end, oldest first."""
         rows = self._database.connection.execute("SELECT * FROM imports ORDER BY began")
-        return [Pending.model_validate(dict(row)) for row in rows]
+        return read_all(rows, lambda row: read("import", row["name"], lambda: Pending.model_validate(dict(row))))[0]
 
     async def go_on(self, digest: str, progress: Progress = lambda what, done, total: None) -> Pending:
         """Take in what is still to be taken in, then bring the index up to date."""

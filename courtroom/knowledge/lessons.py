@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from courtroom.bad_rows import read, read_all
 from courtroom.case import Strict
 from courtroom.database import Database
-from courtroom.errors import CourtroomError
+from courtroom.errors import CourtroomError, Unreadable
 from courtroom.knowledge.collection import Collection, Name
 
 Phase = Literal["norms", "archive", "buffer", "induction", "refinement", "confidence", "merge", "pruning"]
@@ -102,9 +103,15 @@ class Lessons:
             return _taught(cursor.fetchone())
 
     def all(self) -> list[Taught]:
-        """All lessons, oldest first, undone ones too."""
-        rows = self._database.connection.execute("SELECT * FROM lessons ORDER BY seq")
-        return [_taught(row) for row in rows]
+        """All lessons that can be read, oldest first, undone ones too; `unreadable` has the others."""
+        return self._read_all()[0]
+
+    def unreadable(self) -> list[Unreadable]:
+        """The lessons whose row is damaged."""
+        return self._read_all()[1]
+
+    def _read_all(self) -> tuple[list[Taught], list[Unreadable]]:
+        return read_all(self._database.connection.execute("SELECT * FROM lessons ORDER BY seq"), _taught)
 
     def of(self, record: str) -> list[Taught]:
         """The life of one record: the lessons that touched it, or in which another one took its place."""
@@ -186,4 +193,5 @@ class Lessons:
 
 def _taught(row: Any) -> Taught:
     fields = dict(row)
-    return Taught.model_validate({**{k: v for k, v in fields.items() if k != "body"}, **json.loads(fields["body"])})
+    known = {k: v for k, v in fields.items() if k != "body"}
+    return read("lesson", row["seq"], lambda: Taught.model_validate({**known, **json.loads(fields["body"])}))

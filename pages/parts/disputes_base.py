@@ -15,6 +15,7 @@ from courtroom.models.spec import OFFLINE
 from courtroom.precedent import Precedent, PrecedentBatch
 from pages.parts.case_view import MARKS
 from pages.parts.inert import inert, literal
+from pages.parts.unreadable_rows import unreadable_rows
 
 PAGE = 20
 
@@ -39,6 +40,7 @@ def disputes_base(house: Courthouse) -> None:
                 del st.session_state["deleted_precedent"]
                 st.rerun()
 
+    unreadable_rows(base.collection.unreadable())
     everything = base.all()
     top = st.columns([4, 3, 2])
     text = top[0].text_input("Search by matter", placeholder="a battery that was replaced")
