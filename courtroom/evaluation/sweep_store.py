@@ -125,7 +125,8 @@ class SweepStore:
         """
         with self._database.transaction() as db:
             rows = db.execute(
-                "SELECT run FROM sweep_runs WHERE sweep = ? AND run <> (SELECT base FROM sweeps WHERE id = sweep)", (sweep,)
+                "SELECT run FROM sweep_runs WHERE sweep = ? AND run <> (SELECT base FROM sweeps WHERE id = sweep)",
+                (sweep,),
             )
             take_out([row["run"] for row in rows])
             db.execute("DELETE FROM sweep_runs WHERE sweep = ?", (sweep,))
