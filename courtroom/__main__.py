@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from courtroom import shell_knowledge, shell_sweep
+from courtroom import shell_knowledge, shell_store, shell_sweep
 from courtroom.case import Case
 from courtroom.case_checks import check
 from courtroom.case_files import explain, read_upload
@@ -38,6 +38,8 @@ app = typer.Typer(
 )
 app.add_typer(shell_knowledge.app, name="knowledge")
 app.command("sweep")(shell_sweep.sweep)
+app.command("doctor")(shell_store.doctor)
+app.command("backup")(shell_store.backup)
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
 app.add_typer(cases_app, name="cases")
 

@@ -35,8 +35,11 @@ def make_folder(folder: Path) -> None:
         raise StoreError(f"{folder} can't be made: {error.strerror}. Allow it, {ELSEWHERE}.") from error
 
 
-def check(path: Path, migrations: Sequence[str]) -> None:
+def check(path: Path, migrations: Sequence[str], *, thorough: bool = True) -> None:
     """Look at a store before anything is written to it; one that is not there yet is fine.
+
+    Args:
+        thorough: whether SQLite checks a file that is not too large.
 
     Raises:
         StoreError: it is none of ours, newer than this program, or damaged.
@@ -69,7 +72,7 @@ def check(path: Path, migrations: Sequence[str]) -> None:
             raise StoreError(
                 f"{path} is not whole: the table {min(missing)} is missing. Put a backup in its place, {ELSEWHERE}."
             )
-        if path.stat().st_size <= CHECKED_UP_TO and damages(db, quick=True):
+        if thorough and path.stat().st_size <= CHECKED_UP_TO and damages(db, quick=True):
             raise damaged(path)
 
 

@@ -89,14 +89,14 @@ class People:
         rows = self._database.connection.execute(
             "SELECT * FROM questions WHERE run = ? AND member = ? ORDER BY asked", (seat.run, seat.member)
         )
-        return read_all(rows, _question)[0]
+        return read_all(rows, question)[0]
 
     def waiting(self, run: str) -> list[Question]:
         """Questions of a run without an answer."""
         rows = self._database.connection.execute(
             "SELECT * FROM questions WHERE run = ? AND answer IS NULL ORDER BY asked", (run,)
         )
-        return read_all(rows, _question)[0]
+        return read_all(rows, question)[0]
 
     def answer(self, seat: Seat, question: Question, answer: dict[str, Any]) -> bool:
         """Answer one of the seat's questions; False where it was answered before or its time is over."""
@@ -181,7 +181,12 @@ class Person:
             raise
 
 
-def _question(row: Any) -> Question:
+def question(row: Any) -> Question:
+    """A question from its row.
+
+    Raises:
+        Unreadable: the row is damaged.
+    """
     fields = ("run", "path", "key", "member", "title", "asked", "deadline", "answer")
     known = {name: row[name] for name in fields}
     return read("question", row["path"], lambda: Question.model_validate({**known, **json.loads(row["request"])}))

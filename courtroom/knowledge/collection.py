@@ -298,6 +298,24 @@ class Collection(Generic[R]):
         """Open the index and bring it up to date."""
         await self.search("", 1)
 
+    async def indexed(self) -> Mapping[str, str]:
+        """What the vector index holds: the digests of texts by id.
+
+        Raises:
+            CourtroomError: it does not open.
+        """
+        return await self._index.held(len(self.texts()))
+
+    def index_words(self) -> int:
+        """Make the word index anew over all records that can be read; how many these are."""
+        with self._database.transaction() as db:
+            word_index.empty(db, self.name)
+            rows = db.execute("SELECT seq, id, body FROM knowledge WHERE collection = ?", (self.name,)).fetchall()
+            records = read_all(rows, lambda row: (row["seq"], self._record(row)))[0]
+            for seq, record in records:
+                word_index.put(db, self.name, seq, "\n".join(self._texts_of(record)))
+        return len(records)
+
     # --- embedding ------------------------------------------------------------------------------------------
 
     @property
