@@ -188,4 +188,6 @@ def read_deeds(text: str) -> list[Deed]:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise CourtroomError(f"The file of interventions is not valid JSON (line {error.lineno}).") from error
+    except (ValueError, RecursionError) as error:
+        raise CourtroomError("The file of interventions holds a number too long or is nested too deeply.") from error
     return [DEED.validate_python(item) for item in (data if isinstance(data, list) else [data])]

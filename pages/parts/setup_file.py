@@ -54,7 +54,7 @@ def setup_file(house: Courthouse, draft: Draft, procedure: Procedure) -> None:
         if file and st.button("Load this file"):
             try:
                 _load(draft, json.loads(file.getvalue()), procedure)
-            except (json.JSONDecodeError, UnicodeDecodeError):
+            except (ValueError, RecursionError):
                 st.error("This file is not valid JSON. Download a setup here to see the form.")
         link = "?" + urlencode({"setup": json.dumps(draft.shared(), ensure_ascii=False, separators=(",", ":"))})
         if len(link) <= LONGEST_LINK:
