@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import math
@@ -38,6 +39,7 @@ _PICTURES = re.compile(r"image|picture|vision|visual|multi-?modal", re.IGNORECAS
 _KEYS = re.compile(r"api[ _-]?key", re.IGNORECASE)
 _TOO_LONG = re.compile(r"context (length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
 _FORM = re.compile(r"response_format|json_schema|response_schema|structured output", re.IGNORECASE)
+_NO_LINE = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror", "SSLError", "ClientSSLError")
 _FILTER = re.compile(
     r"content[ _](management[ _])?(policy|filter)|safety (system|settings)|moderation|flagged|ContentPolicyViolation",
     re.IGNORECASE,
@@ -87,6 +89,13 @@ def may_pass(error: BaseException) -> bool:
 def refuses_form(error: BaseException) -> bool:
     """Whether a provider refuses to be told the answer's JSON schema."""
     return isinstance(error, Unwilling) or (status_of(error) in (400, 422) and bool(_FORM.search(str(error))))
+
+
+def breaks_stream(error: BaseException) -> bool:
+    """Whether a stream of which nothing was heard failed as a stream: for no reason that would hold for any call."""
+    if isinstance(error, (TimeoutError, asyncio.CancelledError)) or status_of(error) is not None:
+        return False
+    return not _is(error, *_NO_LINE)
 
 
 def wait(state: RetryCallState) -> float:
@@ -175,7 +184,7 @@ def _without_status(error: Exception, model: str) -> ModelError:
     """Of a call that came to no HTTP status, or to a reply that makes no sense."""
     if _is(error, "Overlong"):
         return Runaway(f"{model} sent far more than the longest answer allows, so it was cut. Take another model.")
-    if _is(error, "ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror", "SSLError"):
+    if _is(error, *_NO_LINE):
         return Unreachable(f"{model} could not be reached: no connection. Check the server and its address.")
     broken = isinstance(error, Incomplete) and not isinstance(error, NoAnswer)
     if broken or _is(error, "ReadError", "WriteError", "RemoteProtocolError", "ConnectionError"):

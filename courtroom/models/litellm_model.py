@@ -25,6 +25,7 @@ from courtroom.models.failures import (
     NoAnswer,
     Unstreamed,
     Unwilling,
+    breaks_stream,
     may_pass,
     note,
     refuses_form,
@@ -121,7 +122,7 @@ class LiteLLMModel:
             self._lacking.add((spec.id, "stream"))
             raise
         except (Exception, asyncio.CancelledError) as error:
-            if began or isinstance(error, EmptyStream):  # it began and did not end: broken, or stalled
+            if began or breaks_stream(error):
                 self._broken[spec.id] += 1
                 if self._broken[spec.id] >= BROKEN_STREAMS:
                     self._lacking.add((spec.id, "stream"))

@@ -12,7 +12,8 @@ import json
 import logging
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -102,9 +103,9 @@ def complaint(reason: str) -> str:
 
 def _fitting(text: str, schema: type[BaseModel]) -> BaseModel:
     wrong = ""
-    for value in _objects(text):
+    for read in _candidates(text):
         try:
-            return schema.model_validate(_storable(value))
+            return schema.model_validate(_storable(read()))
         except ValidationError as error:
             wrong = wrong or _told(error)
         except Unreadable as error:
@@ -141,27 +142,26 @@ def _storable(value: Any) -> Any:
     return value
 
 
-def _objects(text: str) -> Iterator[Any]:
-    """All that may be the answer, the likeliest first: the whole text, else each object in it from the last on."""
+def _candidates(text: str) -> Iterator[Callable[[], Any]]:
+    """Reads all that may be the answer, the likeliest first: the whole text, else each object in it from the last on."""
     try:
         whole = json.loads(text)
     except RecursionError:
         raise
     except ValueError:  # not JSON, or a number with thousands of digits
-        pass
+        for piece in reversed(_pieces(_after_thought(text))):
+            yield partial(_loaded, piece)
     else:
-        yield whole[0] if isinstance(whole, list) and len(whole) == 1 else whole
-        return
-    for piece in reversed(_pieces(_after_thought(text))):
-        if (value := _loaded(piece)) is not None:
-            yield value
+        yield lambda: whole[0] if isinstance(whole, list) and len(whole) == 1 else whole
 
 
 def _loaded(piece: str) -> Any:
     try:
         return json.loads(piece)
-    except json.JSONDecodeError:
-        return json_repair.loads(piece) if len(piece) <= MOST_MENDED and _depth(piece) <= MOST_NESTED else None
+    except json.JSONDecodeError as error:
+        if len(piece) > MOST_MENDED or _depth(piece) > MOST_NESTED:
+            raise Unreadable(f"it is no JSON: {error.msg}") from error
+        return json_repair.loads(piece)
     except ValueError as error:
         raise Unreadable("a number in it has too many digits") from error
 

@@ -1,14 +1,14 @@
-"""A server that speaks HTTP by hand, so that it can speak it wrongly. The address names what it does: `/<mode>/v1`.
+"""A server that speaks HTTP by hand, so that it can speak it wrongly. The model's name says what it does.
 
-It answers the model `good` well, whatever the mode, and any other model as the mode says.
+`good` is answered well; any other name is a mode, with `+` and something more where several ask in one mode.
 """
 
 from __future__ import annotations
 
 import asyncio
-import gzip
 import json
 import threading
+import zlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -91,15 +91,15 @@ class HostileServer:
 
     modes: Mapping[str, Mode]
     calls: Counter[str] = field(default_factory=Counter)
-    """Requests to a model other than `good`, by the address's first part."""
+    """Requests by model; `good` is not counted."""
     streamed: Counter[str] = field(default_factory=Counter)
     """Those of them that asked for a stream."""
     bodies: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     port: int = 0
 
-    def url(self, mode: str, run: str = "") -> str:
-        """The address at which it does so; `run` keeps the counts of several users of a mode apart."""
-        return f"http://127.0.0.1:{self.port}/{mode}{'+' + run if run else ''}/v1"
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
 
     def __enter__(self) -> HostileServer:
         ready = threading.Event()
@@ -138,23 +138,25 @@ class HostileServer:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             fields = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
             body = await reader.readexactly(int(fields.get("content-length", 0)))
-            where = head.split(" ")[1].split("/")[1]
-            asked = Asked(json.loads(body or b"{}"), writer)
-            if asked.body.get("model") == "good":
+            asked = Asked(json.loads(body), writer)
+            model = asked.body["model"]
+            if model == "good":
                 await asked.say(GOOD)
                 return
-            self.calls[where] += 1
-            self.streamed[where] += asked.streams
-            self.bodies.setdefault(where, []).append(asked.body)
-            await self.modes[where.partition("+")[0]](asked)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # who asked has hung up
+            self.calls[model] += 1
+            self.streamed[model] += asked.streams
+            self.bodies.setdefault(model, []).append(asked.body)
+            await self.modes[model.partition("+")[0]](asked)
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # who asked has hung up, or the server ends
         finally:
             writer.close()
 
 
 @lru_cache
-def zeros(size: int) -> bytes:
-    """So many zero bytes, packed."""
-    block = gzip.compress(b"\0" * 2**20)
-    return block * (size // 2**20)
+def zeros(megabytes: int) -> bytes:
+    """So many megabytes of zeros, packed into about as many kilobytes. One block is packed, and repeated."""
+    packer = zlib.compressobj(wbits=31)
+    start = packer.flush(zlib.Z_FULL_FLUSH)
+    block = packer.compress(bytes(2**20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return start + block * megabytes + packer.flush()
