@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -9,7 +12,8 @@ from pydantic import BaseModel
 from courtroom.engine.events import Called
 from courtroom.engine.setup import Member
 from courtroom.models.errors import CannotSee, ModelError
-from courtroom.models.repair import Unreadable, complaint, read_answer
+from courtroom.models.longer import longer
+from courtroom.models.repair import CutOff, Refused, Unreadable, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from courtroom.models.task import Task
@@ -18,6 +22,12 @@ if TYPE_CHECKING:
     from courtroom.engine.court import Court
 
 A = TypeVar("A", bound=BaseModel)
+log = logging.getLogger(__name__)
+
+LONG = 20_000
+"""Characters from which on an answer is read in a thread, so that the loop goes on meanwhile."""
+MOST_REPEATED = 50_000
+"""Characters of an answer that are held up to the model when it is asked again."""
 
 
 class Exchange(Generic[A]):
@@ -50,20 +60,22 @@ class Exchange(Generic[A]):
                 if reply.finish == LATE:
                     request = await self._instead()
                     continue
-                self._answer = self._read(reply)
+                self._answer = await self._read(reply)
             except CannotSee:
                 self._refused_pictures = True
                 request = await self._request()
             except ModelError as failure:
                 self._error = str(failure)
                 break
+            except (Refused, Withheld) as no:
+                self._error = _no(self._spec.id, no)
+                break
             except Unreadable as unreadable:
                 self._error = f"The answer did not fit what was asked: {unreadable}"
                 if reasks == 0:
                     break
                 reasks -= 1
-                again = (Message("assistant", (reply.text,)), Message("user", (complaint(str(unreadable)),)))
-                request = Request(request.spec, (*request.messages, *again), request.task, request.tag)
+                request = await self._again(request, reply, unreadable)
         return self._answer
 
     def called(self, stage: str) -> Called:
@@ -82,17 +94,39 @@ class Exchange(Generic[A]):
             error="" if self._answer is not None else self._error,
             described=self._described,
             asked=self.asked,
+            attempts=sum(reply.attempts for reply in self._paid),
             prompt_tokens=sum(reply.usage.prompt for reply in self._paid),
             completion_tokens=sum(reply.usage.completion for reply in self._paid),
             cost=None if None in costs else sum(cost for cost in costs if cost is not None),
             latency_s=round(self._latency, 3),
         )
 
-    def _read(self, reply: Reply) -> A:
+    async def _read(self, reply: Reply) -> A:
+        """The answer in a reply. Whatever goes wrong with it is the matter of this answer alone."""
+        if len(reply.text) < LONG:
+            return self._fitting(reply)
+        return await asyncio.to_thread(self._fitting, reply)
+
+    def _fitting(self, reply: Reply) -> A:
         answer: A = read_answer(reply.text, self._task.form, reply.finish)  # type: ignore[assignment]
-        if problem := self._task.problem(answer):
+        try:
+            problem = self._task.problem(answer)
+        except Exception as error:  # noqa: BLE001  the task's author finds it in the log
+            log.exception("%s: the task “%s” could not check an answer", self._path, self._task.name)
+            raise Unreadable("it can't be checked; the log says why") from error
+        if problem:
             raise Unreadable(problem)
         return answer
+
+    async def _again(self, request: Request, reply: Reply, unreadable: Unreadable) -> Request:
+        """The question once more: with more room where the answer was cut, else with what was wrong with it."""
+        if isinstance(unreadable, CutOff) and (spec := await longer(request.spec)):
+            return replace(request, spec=spec)
+        said = (
+            reply.text[:MOST_REPEATED] if reply.text.strip() else "(no answer)"
+        )  # some providers take no empty message
+        again = (Message("assistant", (said,)), Message("user", (complaint(str(unreadable)),)))
+        return Request(request.spec, (*request.messages, *again), request.task, request.tag)
 
     async def _instead(self) -> Request:
         """The same question for the model that answers where a person does not."""
@@ -126,11 +160,28 @@ class Exchange(Generic[A]):
             if request.spec.id == PERSON
             else None
         )
-        reply, new = await self._court.asker.answer(request, permit, self._court.live.watch(self._path), by)
+        before = self.asked
+        try:
+            reply, new = await self._court.asker.answer(request, permit, self._court.live.watch(self._path), by)
+        except ModelError as failure:
+            if failure.paid and self.asked > before:  # who waited for another's call has not paid for it
+                self._pay(failure.paid)
+            raise
         self.keys.append(request.key)
         self._latency += reply.latency_s
         if new:
-            self._paid.append(reply)
-            self._court.spent.tokens += reply.usage.prompt + reply.usage.completion
-            self._court.spent.money += reply.cost or 0.0
+            self._pay(reply)
         return reply
+
+    def _pay(self, reply: Reply) -> None:
+        """Count what calls have used up, whatever came of them."""
+        self._paid.append(reply)
+        self._court.spent.tokens += reply.usage.prompt + reply.usage.completion
+        self._court.spent.money += reply.cost or 0.0
+
+
+def _no(model: str, no: Unreadable) -> str:
+    """Why there is no answer where the model, or its provider, gave none on purpose."""
+    if isinstance(no, Refused):
+        return f"{model} refused to answer: “{no}”. Change the case's words or the prompt, or take another model."
+    return f"The provider's filter withheld the answer of {model}. Change the case's words, or take another model."
