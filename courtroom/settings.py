@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -38,5 +39,8 @@ class Settings(BaseSettings):
         return self.home / "courtroom.log"
 
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+_PACKAGE = Path(str(files("courtroom")))
+APP = _PACKAGE / "_app" if (_PACKAGE / "_app").is_dir() else _PACKAGE.parent
+"""The folder of app.py: inside the package where it was installed from a wheel, else the repository."""
+DATA = APP / "data"
 """The bundled sample cases, precedents and personas."""
