@@ -1,0 +1,73 @@
+"""Tables of figures, worked out row by row and written as Markdown."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from courtroom.courthouse import Courthouse
+from courtroom.settings import Settings
+
+
+@dataclass(frozen=True)
+class Row:
+    """A name, and the figures beside it, worked out when they are asked for."""
+
+    name: str
+    figures: Callable[[], Iterable[str]]
+
+    def line(self) -> str:
+        """The row as Markdown."""
+        return f"| {' | '.join((self.name, *self.figures()))} |"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under one head."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def lines(self) -> Iterator[str]:
+        """The table as Markdown, line by line as its rows are worked out."""
+        yield f"### {self.title}"
+        yield ""
+        yield f"| {' | '.join(self.head)} |"
+        yield f"|{' --- |' * len(self.head)}"
+        for row in self.rows:
+            yield row.line()
+        yield ""
+
+
+def share(value: float) -> str:
+    """A share of one as a percentage."""
+    return f"{value:.1%}".replace("%", " %")
+
+
+def real_data() -> Path | None:
+    """The folder with public records, if there is one."""
+    folder = os.environ.get("COURTROOM_REAL_DATA")
+    return Path(folder) if folder else None
+
+
+@contextmanager
+def new_house() -> Iterator[Courthouse]:
+    """A courthouse with nothing in it but the samples."""
+    with tempfile.TemporaryDirectory() as home:
+        house = Courthouse(Settings(home=Path(home)))
+        try:
+            yield house
+        finally:
+            house.close()
+
+
+def show(tables: Iterable[Table]) -> None:
+    """Print tables, each row as soon as it is known."""
+    for table in tables:
+        for line in table.lines():
+            print(line, flush=True)
