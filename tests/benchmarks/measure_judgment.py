@@ -24,7 +24,7 @@ from courtroom.judgment import Judgment
 from courtroom.knowledge.collection import Mode
 from courtroom.knowledge.search import Knowledge, Search
 from courtroom.procedures.verdict.setup import Learning
-from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show
+from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show, tiny_asked
 
 Rankings = tuple[list[int], list[str]]
 HEAD = ("method", "article hit@1", "article hit@5", "charge hit@1", "charge hit@5")
@@ -35,7 +35,7 @@ LOOK_UPS = {"dense": "", "hybrid": ", hybrid look-ups"}
 def main() -> None:
     """Print one line a method."""
     with new_house() as house:
-        show(tables(house))
+        show(tables(house), tiny_asked())
 
 
 def tables(house: Courthouse) -> Iterable[Table]:
@@ -80,7 +80,9 @@ def retrieved(knowledge: Knowledge, mode: Mode, case: CriminalCase) -> Rankings:
     async def look() -> Rankings:
         statutes = await knowledge.statutes.search(case.facts, 20, mode)
         charges = await knowledge.charges.search(case.facts, 20, mode)
-        return list(dict.fromkeys(one.record.number for one in statutes)), [one.record.id for one in charges]
+        return list(dict.fromkeys(one.record.number for one in statutes)), [
+            one.record.called(case.language) for one in charges
+        ]
 
     return asyncio.run(look())
 

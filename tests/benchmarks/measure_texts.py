@@ -19,7 +19,7 @@ from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import lead, overlap
 from courtroom.labelled import LabelledTask
 from courtroom.text import sentences
-from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show
+from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show, tiny_asked
 
 VARIANTS = {
     "JURIS": "juris",
@@ -35,7 +35,7 @@ SETS = {"RTE": "RTE.tsv", "QNLI": "QNLI.tsv", "BoolQ": "BoolQ.jsonl", "Emotion":
 def main() -> None:
     """Print one line a method."""
     with new_house() as house:
-        show(tables(house))
+        show(tables(house), tiny_asked())
 
 
 def tables(house: Courthouse) -> Iterable[Table]:

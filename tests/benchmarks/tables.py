@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -33,13 +34,13 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[Row, ...]
 
-    def lines(self) -> Iterator[str]:
-        """The table as Markdown, line by line as its rows are worked out."""
+    def lines(self, tiny: bool = False) -> Iterator[str]:
+        """The table as Markdown, line by line as its rows are worked out; the first row alone where it is to be tiny."""
         yield f"### {self.title}"
         yield ""
         yield f"| {' | '.join(self.head)} |"
         yield f"|{' --- |' * len(self.head)}"
-        for row in self.rows:
+        for row in self.rows[:1] if tiny else self.rows:
             yield row.line()
         yield ""
 
@@ -66,8 +67,15 @@ def new_house() -> Iterator[Courthouse]:
             house.close()
 
 
-def show(tables: Iterable[Table]) -> None:
+def tiny_asked() -> bool:
+    """Whether the command was given `--tiny`: it then only shows that it runs."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--tiny", action="store_true", help="one row a table")
+    return bool(options.parse_args().tiny)
+
+
+def show(tables: Iterable[Table], tiny: bool) -> None:
     """Print tables, each row as soon as it is known."""
     for table in tables:
-        for line in table.lines():
+        for line in table.lines(tiny):
             print(line, flush=True)

@@ -1,6 +1,6 @@
 """Writes `docs/figures.md`: `COURTROOM_REAL_DATA=FOLDER python -m tests.benchmarks.write_figures`.
 
-All figures that the documentation gives of the offline model are in that file, and come from `measure_judgment` and `measure_texts`.
+With `--tiny` it prints a page of one row a table, and writes nothing. All figures that the documentation gives of the offline model are in that file, and come from `measure_judgment` and `measure_texts`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from courtroom.courthouse import Courthouse
 from tests.benchmarks import measure_judgment, measure_texts
-from tests.benchmarks.tables import Table, new_house, real_data
+from tests.benchmarks.tables import Table, new_house, real_data, tiny_asked
 
 PAGE = Path(__file__).parents[2] / "docs" / "figures.md"
 ABOUT = """# How good the offline model is
@@ -35,20 +35,36 @@ hard to tell by words.
 """
 
 
-def text(house: Courthouse) -> str:
+def text(house: Courthouse, tiny: bool = False) -> str:
     """The page."""
-    parts = [ABOUT, JUDGMENT, written(measure_judgment.tables(house)), TEXTS, written(measure_texts.tables(house))]
+    parts = [
+        ABOUT,
+        JUDGMENT,
+        written(measure_judgment.tables(house), tiny),
+        TEXTS,
+        written(measure_texts.tables(house), tiny),
+    ]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def written(tables: Iterable[Table]) -> str:
+def written(tables: Iterable[Table], tiny: bool) -> str:
     """Tables as Markdown."""
-    return "\n".join(line for table in tables for line in table.lines())
+    return "\n".join(line for table in tables for line in table.lines(tiny))
+
+
+def main() -> None:
+    """Write the page."""
+    tiny = tiny_asked()
+    if real_data() is None and not tiny:
+        sys.exit("Set COURTROOM_REAL_DATA to the folder with the public records.")
+    with new_house() as house:
+        page = text(house, tiny)
+    if tiny:
+        print(page)
+    else:
+        PAGE.write_text(page, encoding="utf-8")
+        print(PAGE)
 
 
 if __name__ == "__main__":
-    if real_data() is None:
-        sys.exit("Set COURTROOM_REAL_DATA to the folder with the public records.")
-    with new_house() as opened:
-        PAGE.write_text(text(opened), encoding="utf-8")
-    print(PAGE)
+    main()
