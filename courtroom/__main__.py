@@ -1,4 +1,4 @@
-"""The same engine from a shell: `python -m courtroom`. Progress on stderr, the result on stdout."""
+"""The same engine from a shell: `courtroom` or `python -m courtroom`. Progress on stderr, the result on stdout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from courtroom import shell_knowledge, shell_store, shell_sweep
+from courtroom import shell_app, shell_knowledge, shell_store, shell_sweep
 from courtroom.case import Case
 from courtroom.case_checks import check
 from courtroom.case_files import explain, read_upload
@@ -37,6 +37,7 @@ app = typer.Typer(
     help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
 )
 app.add_typer(shell_knowledge.app, name="knowledge")
+app.command("app", context_settings=shell_app.PASSED_ON)(shell_app.open_app)
 app.command("sweep")(shell_sweep.sweep)
 app.command("doctor")(shell_store.doctor)
 app.command("backup")(shell_store.backup)

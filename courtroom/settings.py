@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -54,5 +55,8 @@ def from_environment() -> Settings:
         raise CourtroomError(f"{wrong} has a value that does not fit; see the README, or unset it.") from error
 
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+_PACKAGE = Path(str(files("courtroom")))
+APP = _PACKAGE / "_app" if (_PACKAGE / "_app").is_dir() else _PACKAGE.parent
+"""The folder of app.py: inside the package where it was installed from a wheel, else the repository."""
+DATA = APP / "data"
 """The bundled sample cases, precedents and personas."""

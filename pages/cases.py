@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
+from courtroom.case import Case
 from courtroom.case_kinds import CASE_KINDS
 from courtroom.dispute import Dispute
 from courtroom.errors import CourtroomError
@@ -57,7 +60,7 @@ def _media(case: CaseSummary) -> tuple[tuple[int, str], ...]:
 
 def write() -> None:
     """Write a case of any kind that can be written by hand."""
-    kinds = [Dispute, *(kind for kind in CASE_KINDS.values() if kind.from_text)]
+    kinds: list[type[Case]] = [Dispute, *(kind for kind in CASE_KINDS.values() if kind.from_text)]
     kind = st.segmented_control(
         "What kind", kinds, default=kinds[0], required=True, format_func=lambda k: k.kind_title, key="form_kind"
     )
@@ -95,7 +98,7 @@ def library() -> None:
         format_func=lambda code: LANGUAGES.get(code, code),
     )
     kind = wanted[3].selectbox("Show", ["All cases", "Samples", "Your own", "With video", "Near ties"])
-    tests = {
+    tests: dict[str, Callable[[CaseSummary], bool]] = {
         "Samples": lambda c: c.bundled,
         "Your own": lambda c: not c.bundled,
         "With video": lambda c: c.videos > 0,
@@ -107,7 +110,7 @@ def library() -> None:
         if text in f"{case.title} {' '.join(case.brief)} {case.id}".casefold()
         and sort in ("All kinds", case.kind_title)
         and language in ("All", case.language)
-        and tests.get(kind, lambda c: True)(case)
+        and (kind == "All cases" or tests[kind](case))
     ]
     if not shown:
         st.info(

@@ -61,7 +61,8 @@ with st.expander(f"{len(notes)} notes on this run", icon=":material/info:") if l
 
 def busy() -> bool:
     """Whether something may still come without anybody's doing: a paused run's answers under way arrive too."""
-    return house.store.status(run) == "running" or bool(house.runner.live(run).snapshot())
+    of = record.run.id
+    return house.store.status(of) == "running" or bool(house.runner.live(of).snapshot())
 
 
 was_busy = busy()
@@ -70,7 +71,7 @@ was_busy = busy()
 @st.fragment(run_every=LIVE_S if was_busy else None)
 def live() -> None:
     """Status, controls and open calls; the rest of the page is drawn anew only when something has come of it."""
-    now = read(house, run)
+    now = read(house, record.run.id)
     controls(house, procedure, now)
     stage_line(house, procedure, now)
     open_calls(house, now)

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -16,7 +16,6 @@ from courtroom.doctor.finding import Finding, fine, wrong
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings, from_environment
 
-REQUIREMENTS = Path(__file__).parents[2] / "requirements.txt"
 PREFIX = "COURTROOM_"
 KNOWN = ("COURTROOM_REAL_DATA",)
 """Variables of tests and benchmarks, besides the settings."""
@@ -25,11 +24,13 @@ ROOM = 2**30
 
 
 def libraries() -> Iterator[Finding]:
-    """Installed versions against `requirements.txt`."""
-    if not REQUIREMENTS.is_file():
+    """Installed versions against those that the package asks for."""
+    try:
+        asked = map(Requirement, requires("courtroom") or ())
+    except PackageNotFoundError:
+        yield wrong("libraries", "Courtroom is not installed as a package. Use `pip install -r requirements.txt`.")
         return
-    lines = (line.partition("#")[0].strip() for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines())
-    wanted = [Requirement(line) for line in lines if line]
+    wanted = [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
     bad = [told for one in wanted if (told := _library(one))]
     if bad:
         yield wrong("libraries", f"{'; '.join(bad)}. Use `pip install -r requirements.txt`.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
@@ -28,7 +29,7 @@ def calls_table(house: Courthouse, record: Record) -> None:
     stage = top[0].selectbox("Stage", ["All", *dict.fromkeys(call.stage for call in record.calls)])
     member = top[1].selectbox("Member", ["All", *names], format_func=lambda i: names.get(i, i))
     state = top[2].selectbox("Show", ["All", "Asked", "On record", "Failed", "Asked again"])
-    tests = {
+    tests: dict[str, Callable[[Called], bool]] = {
         "Asked": lambda c: c.source == "asked",
         "On record": lambda c: c.source == "recorded",
         "Failed": lambda c: c.value is None,
@@ -37,7 +38,7 @@ def calls_table(house: Courthouse, record: Record) -> None:
     calls = [
         call
         for call in record.calls
-        if stage in ("All", call.stage) and member in ("All", call.member) and tests.get(state, lambda c: True)(call)
+        if stage in ("All", call.stage) and member in ("All", call.member) and (state == "All" or tests[state](call))
     ]
     table = pd.DataFrame(
         {

@@ -11,7 +11,7 @@ from courtroom.charge import Charge
 from courtroom.courthouse import Courthouse
 from courtroom.criminal import CriminalCase
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.collection import Collection, EmbeddingMismatch, Found
+from courtroom.knowledge.collection import Collection, EmbeddingMismatch, Found, Mode
 from courtroom.statute import Statute
 from pages.parts.inert import inert, literal
 from pages.parts.units import count
@@ -24,7 +24,7 @@ TOLD = {
     "charges": "The list of charges with the articles under which they stand.",
     "cases": "Referred precedents with their judgments. The bundled ones are fictional.",
 }
-MODES = {"hybrid": "By both, fused", "dense": "By meaning (dense)", "bm25": "By words (BM25)"}
+MODES: dict[Mode, str] = {"hybrid": "By both, fused", "dense": "By meaning (dense)", "bm25": "By words (BM25)"}
 
 
 def collection_view(house: Courthouse, name: str) -> None:

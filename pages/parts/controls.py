@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Literal
+
 import streamlit as st
 
 from courtroom import report
@@ -13,7 +16,7 @@ from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
 from pages.parts.inert import literal
 
-STATUS = {
+STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),
     "paused": (":material/pause_circle:", "Paused", "orange"),
     "done": (":material/check_circle:", "Done", "green"),
@@ -106,7 +109,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             for own in procedure.exports:
                 st.download_button(
                     own.title,
-                    lambda own=own: own.write(record, house.answers),
+                    partial(own.write, record, house.answers),
                     f"{run.id}-{own.file}",
                     icon=":material/dataset:",
                 )

@@ -46,6 +46,7 @@ def disputes_base(house: Courthouse) -> None:
     text = top[0].text_input("Search by matter", placeholder="a battery that was replaced")
     category = top[1].selectbox("Category", ["All", *sorted({p.category for p in everything})])
     winner = top[2].selectbox("Won by", ["Either", *SIDES])
+    found: list[tuple[Precedent, float | None]]
     if text.strip() and everything:
         try:
             hits = house.runner.do(

@@ -71,7 +71,7 @@ def _search(house: Courthouse, part: str) -> None:
     text = st.text_input("Search by facts", placeholder="a quarrel at a barbecue stall", key=f"recall-{part}")
     if not text.strip():
         return
-    query = Recall(collection=part, text=text, tags=(), k=10, tau=0.4, seeds=5, hops=2)  # type: ignore[arg-type]
+    query = Recall(collection=part, text=text, tags=(), k=10, tau=0.4, seeds=5, hops=2)
     try:
         hits = house.runner.do(house.knowledge.answer(query)).result()
     except CourtroomError as error:

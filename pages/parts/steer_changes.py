@@ -28,7 +28,7 @@ def change_form(house: Courthouse, procedure: Procedure, record: Record, do: Do)
         "Knob": lambda: _knob(setup, run, do),
         "Model": lambda: _model(record, run, do),
     }
-    if "jury" in fields and isinstance(getattr(setup, "jury", None), tuple) and getattr(setup, "jury", ()):
+    if "jury" in fields and isinstance(getattr(setup, "jury", None), tuple) and getattr(setup, "jury", None):
         ways["Persona"] = lambda: _persona(setup, run, do)
     if "graph" in fields:
         ways["Follow-graph"] = lambda: _edge(setup, record, run, do)

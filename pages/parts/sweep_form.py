@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
@@ -80,7 +82,7 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
         found = house.sweeps.propose(
             base.run.id,
             int(budget),
-            lambda done, total: bar.progress(done / max(1, total), f"Rehearsed {done} of {total}") and None,
+            partial(_rehearsed, bar),
         )
         bar.empty()
         kept = st.session_state["sweep_proposed"] = (key, found)
@@ -128,9 +130,7 @@ def _bar(house: Courthouse, plan: Plan) -> None:
             asked = not known and runs > AT_ONCE and st.button("Estimate", key="sweep_estimate")
         if not known and (asked or runs <= AT_ONCE) and not start:
             bar = st.progress(0.0, "Rehearsing ...")
-            takes = house.sweeps.estimate(
-                plan, lambda done, total: bar.progress(done / total, f"Rehearsed {done} of {total}") and None
-            )
+            takes = house.sweeps.estimate(plan, partial(_rehearsed, bar))
             bar.empty()
             kept = st.session_state["sweep_takes"] = (content, takes)
             known = True
@@ -149,3 +149,7 @@ def _bar(house: Courthouse, plan: Plan) -> None:
 
 def _outcome(row: Run) -> str:
     return row.verdict.outcome if row.verdict else ""
+
+
+def _rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
+    bar.progress(done / max(1, total), f"Rehearsed {done} of {total}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
@@ -22,7 +23,7 @@ from pages.parts.units import many
 LIVE_S = 1.0
 REDRAW_S = 3.0
 """Charts are drawn anew at most so often while runs come in."""
-STATUS = {
+STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),
     "paused": (":material/pause_circle:", "Paused", "orange"),
     "done": (":material/check_circle:", "Done", "green"),

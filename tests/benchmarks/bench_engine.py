@@ -1,5 +1,7 @@
 """What the engine costs over a bare loop of LiteLLM calls, measured in one run: `python -m tests.benchmarks.bench_engine`.
 
+`--repeats` says how often (7 by default); `--tiny` only shows that it runs.
+
 A server on loopback answers after 0.2 s. 17 jurors hear a case in 3 rounds with everything recorded; then the very same
 requests are sent by a bare `litellm.acompletion` loop in the same order of dependence. Printed are the wall time against
 the critical path of the calls, the engine's CPU time a call above the bare loop's, and the share of prompt characters
@@ -8,11 +10,11 @@ that lie in a prefix already sent.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
 import statistics
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -136,16 +138,21 @@ def shared_prefix(calls: list[Call]) -> float:
 
 
 def main() -> None:
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 7
+    options = argparse.ArgumentParser()
+    options.add_argument("--repeats", type=int, default=7)
+    options.add_argument("--tiny", action="store_true")
+    given = options.parse_args()
     spec = ModelSpec(id="openai/any", vision="no")
     setup = CyberJurorsSetup(model=spec, consensus=1.0)
+    if given.tiny:
+        setup = CyberJurorsSetup(model=spec, consensus=1.0, jury_size=3, rounds=1)
     with server_process(DELAY) as url, tempfile.TemporaryDirectory() as folder:
         os.environ.update(OPENAI_API_BASE=url, OPENAI_API_KEY="none")
         ratios, over, bare_ratios = [], [], []
-        for number in range(repeats):
+        for number in range(1 if given.tiny else given.repeats):
             house = Courthouse(Settings(home=Path(folder) / str(number)))
             house.runner.do(house.pool.warm()).result()
-            house.runner.do(house.knowledge.warm()).result()
+            house.runner.do(house.knowledge.warm(house.procedures["cyberjurors"].looks_in)).result()
             house.runner.do(bare(Call([{"role": "user", "content": "warm"}]))).result()
             record, wall, cpu = hear(house, setup)
             whole = plan(house, record)

@@ -1,4 +1,6 @@
-"""What a hybrid query costs in a large base: `python -m tests.benchmarks.bench_retrieval [records]` (50,000 by default).
+"""What a hybrid query costs in a large base: `python -m tests.benchmarks.bench_retrieval`.
+
+`--records` says how large (50,000 by default); `--tiny` only shows that it runs.
 
 Invented precedents are imported as a user would import them; then 200 queries are asked, each with facts of its own. Printed
 are the time of the import and of a new process's first query, and for a query p50 and p95 with the cost of each part.
@@ -7,6 +9,7 @@ Recall is how many of the ten nearest by exact cosine are among the ten that the
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import random
@@ -63,7 +66,7 @@ async def timed(parts: dict[str, list[float]], name: str, work: Callable[[], Awa
     parts[name].append((time.perf_counter() - began) * 1000)
 
 
-async def bench(count: int, home: Path) -> None:
+async def bench(count: int, queries: int, home: Path) -> None:
     """Import, open anew, ask."""
     settings = Settings(home=home)
     database = Database(settings.database)
@@ -83,7 +86,7 @@ async def bench(count: int, home: Path) -> None:
     matrix = await embedding.embed(list(texts.values()))
     names = np.array(list(texts))
     recall = []
-    for query in invented(QUERIES, 2):
+    for query in invented(queries, 2):
         words.cache_clear()
 
         async def by_words(query: str = query) -> object:
@@ -104,6 +107,9 @@ async def bench(count: int, home: Path) -> None:
 
 
 if __name__ == "__main__":
-    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000
+    options = argparse.ArgumentParser()
+    options.add_argument("--records", type=int, default=50_000)
+    options.add_argument("--tiny", action="store_true")
+    given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(bench(wanted, Path(folder)))
+        asyncio.run(bench(*((200, 3) if given.tiny else (given.records, QUERIES)), Path(folder)))

@@ -1,4 +1,6 @@
-"""Whether a sweep leaves room for a person: `python -m tests.benchmarks.bench_sweep [runs] [jurors]` (100 runs of 7 jurors by default).
+"""Whether a sweep leaves room for a person: `python -m tests.benchmarks.bench_sweep`.
+
+`--runs` and `--jurors` say how large (100 runs of 7 jurors by default); `--tiny` only shows that it runs.
 
 One process, as the app is: while a sweep of offline runs goes on, a client reads a finished run whole and opens the page
 Deliberation over and over. Printed are p50 and p95 of both, in milliseconds, without and with the sweep, and their ratio.
@@ -7,8 +9,8 @@ The offline model computes in the very process that draws pages: with any other 
 
 from __future__ import annotations
 
+import argparse
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -50,7 +52,7 @@ def timed(work: Callable[[], object], going_on: Callable[[int], bool]) -> list[f
     return times
 
 
-def main(runs: int, jurors: int) -> None:
+def main(runs: int, jurors: int, looks_alone: int) -> None:
     """Measure alone, then beside sweeps."""
     from pages.parts.house import courthouse
 
@@ -64,11 +66,11 @@ def main(runs: int, jurors: int) -> None:
     )
     for number, (name, look) in enumerate(looks.items()):
         look()
-        alone = timed(look, lambda done: done < LOOKS)
+        alone = timed(look, lambda done: done < looks_alone)
         first = 1000 * (number + 1)  # seeds of its own, so that nothing is on record
         began = time.perf_counter()
         sweep = house.sweeps.start(Plan(base=run, variants=(BASE,), seeds=tuple(range(first, first + runs))))
-        beside = timed(look, lambda done: house.sweeps.store.status(sweep) == "running")  # noqa: B023
+        beside = timed(look, lambda done: not done or house.sweeps.store.status(sweep) == "running")  # noqa: B023
         took = time.perf_counter() - began
         assert house.sweeps.store.status(sweep) == "done", house.sweeps.store.sweep(sweep).reason
         line = f"{name:16}"
@@ -80,8 +82,12 @@ def main(runs: int, jurors: int) -> None:
 
 
 if __name__ == "__main__":
-    numbers = [int(word) for word in sys.argv[1:]]
+    options = argparse.ArgumentParser()
+    options.add_argument("--runs", type=int, default=100)
+    options.add_argument("--jurors", type=int, default=7)
+    options.add_argument("--tiny", action="store_true")
+    given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["COURTROOM_HOME"] = folder
         os.chdir(ROOT)
-        main(*(numbers + [100, 7][len(numbers) :]))
+        main(*((2, 3, 2) if given.tiny else (given.runs, given.jurors, LOOKS)))

@@ -1,19 +1,19 @@
-"""How often the right article and charge are found: `COURTROOM_REAL_DATA=folder python -m tests.benchmarks.measure_judgment`.
+"""How often the right article and charge are found: `python -m tests.benchmarks.measure_judgment`.
 
-Reads `cail_like.jsonl` (CAIL2018 records) from the folder. Retrieval is asked with the facts; the offline model hears
-each case with both benches, and its ranking behind the first place is that of its own scores.
+Over the sample cases and, where `COURTROOM_REAL_DATA` names a folder, its `cail_like.jsonl` (CAIL2018 records). Figures are
+shares of the cases whose article or charge is known. Retrieval is asked with the facts; the offline model hears each
+case with both benches, and its ranking behind the first place is that of its own scores.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
-import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 
+from courtroom.case import Case
 from courtroom.case_files import read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.criminal import CriminalCase
@@ -24,48 +24,70 @@ from courtroom.judgment import Judgment
 from courtroom.knowledge.collection import Mode
 from courtroom.knowledge.search import Knowledge, Search
 from courtroom.procedures.verdict.setup import Learning
-from courtroom.settings import Settings
+from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show, tiny_asked
 
 Rankings = tuple[list[int], list[str]]
-MODES: tuple[tuple[str, Mode], ...] = (("BM25 alone", "bm25"), ("Dense", "dense"), ("Hybrid", "hybrid"))
+HEAD = ("method", "article hit@1", "article hit@5", "charge hit@1", "charge hit@5")
+MODES: dict[str, Mode] = {"BM25 alone": "bm25", "dense alone": "dense", "both, fused by reciprocal rank": "hybrid"}
+LOOK_UPS = {"dense": "", "hybrid": ", hybrid look-ups"}
 
 
 def main() -> None:
     """Print one line a method."""
-    folder = os.environ.get("COURTROOM_REAL_DATA")
-    if not folder:
-        sys.exit("Set COURTROOM_REAL_DATA to a folder with cail_like.jsonl.")
-    path = Path(folder) / "cail_like.jsonl"
-    cases = [package.case for package in read_upload(path.name, path)]
-    criminal = [case for case in cases if isinstance(case, CriminalCase)]
-    print(f"{len(criminal)} cases; shares of those with a gold label\n")
-    print(f"{'':32}{'article':^20}{'charge':^20}")
-    print(f"{'':32}{'hit@1':>10}{'hit@5':>10}{'hit@1':>10}{'hit@5':>10}")
-    with tempfile.TemporaryDirectory() as home:
-        house = Courthouse(Settings(home=Path(home)))
-        for title, mode in MODES:
-            report(f"Retrieval, {title}", criminal, [retrieved(house.knowledge, case, mode) for case in criminal])
-        for name, ranking in product(("jurisagents", "verdict"), ("dense", "hybrid")):
-            report(
-                f"Offline, {house.procedures[name].title}, {ranking}",
-                criminal,
-                [heard(house, name, case, ranking) for case in criminal],
-            )
-        house.close()
+    with new_house() as house:
+        show(tables(house), tiny_asked())
 
 
-def retrieved(knowledge: Knowledge, case: CriminalCase, mode: Mode) -> Rankings:
+def tables(house: Courthouse) -> Iterable[Table]:
+    """The sample cases, then the public records if they are here."""
+    samples = [house.library.case(listed.id) for listed in house.library.cases()]
+    yield table(house, "{} sample criminal cases", samples)
+    if folder := real_data():
+        yield table(house, "{} criminal cases of CAIL2018", cail(folder))
+
+
+def cail(folder: Path) -> list[Case]:
+    """The public records."""
+    path = folder / "cail_like.jsonl"
+    return [package.case for package in read_upload(path.name, path)]
+
+
+def table(house: Courthouse, title: str, cases: Sequence[Case]) -> Table:
+    """A row a method."""
+    criminal = [case for case in cases if isinstance(case, CriminalCase) and case.gold]
+    rows = [
+        Row(name, partial(hits, partial(retrieved, house.knowledge, mode), criminal)) for name, mode in MODES.items()
+    ]
+    for name, ranking in product(("jurisagents", "verdict"), LOOK_UPS):
+        told = f"{house.procedures[name].title}, offline{LOOK_UPS[ranking]}"
+        rows.append(Row(told, partial(hits, partial(heard, house, name, ranking), criminal)))
+    return Table(title.format(len(criminal)), HEAD, tuple(rows))
+
+
+def hits(rank: Callable[[CriminalCase], Rankings], cases: Sequence[CriminalCase]) -> Iterable[str]:
+    """Shares of the cases with a known article, and charge, among the first and among the first five."""
+    rankings = [rank(case) for case in cases]
+    for which in (0, 1):
+        golds = [(case.gold.relevant_articles, case.gold.charges)[which] or () for case in cases if case.gold]
+        judged = [(set(gold), ranking[which]) for gold, ranking in zip(golds, rankings, strict=True) if gold]
+        for first in (1, 5):
+            yield share(sum(bool(gold & set(ranked[:first])) for gold, ranked in judged) / len(judged))
+
+
+def retrieved(knowledge: Knowledge, mode: Mode, case: CriminalCase) -> Rankings:
     """Articles and charges in the order in which they are found."""
 
     async def look() -> Rankings:
         statutes = await knowledge.statutes.search(case.facts, 20, mode)
         charges = await knowledge.charges.search(case.facts, 20, mode)
-        return list(dict.fromkeys(one.record.number for one in statutes)), [one.record.id for one in charges]
+        return list(dict.fromkeys(one.record.number for one in statutes)), [
+            one.record.called(case.language) for one in charges
+        ]
 
     return asyncio.run(look())
 
 
-def heard(house: Courthouse, procedure: str, case: CriminalCase, ranking: str) -> Rankings:
+def heard(house: Courthouse, procedure: str, ranking: str, case: CriminalCase) -> Rankings:
     """The offline judgment's article and charge, then those that its scores rank next."""
     chosen = house.procedures[procedure]
     setup = chosen.setup().model_copy(update={"ranking": ranking})
@@ -100,16 +122,6 @@ def shortlisted(record: Record) -> Iterable[int]:
     return (
         number for call in record.calls if call.task == "rerank" and call.value for number in call.value["articles"]
     )
-
-
-def report(title: str, cases: Sequence[CriminalCase], rankings: Sequence[Rankings]) -> None:
-    """One line of the table."""
-    cells = []
-    for which in (0, 1):
-        golds = [(case.gold.relevant_articles, case.gold.charges)[which] or () for case in cases if case.gold]
-        judged = [(set(gold), ranking[which]) for gold, ranking in zip(golds, rankings, strict=True) if gold]
-        cells += [sum(bool(gold & set(ranked[:k])) for gold, ranked in judged) / len(judged) for k in (1, 5)]
-    print(f"{title:32}" + "".join(f"{cell:10.1%}" for cell in cells), flush=True)
 
 
 if __name__ == "__main__":

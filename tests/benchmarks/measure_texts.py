@@ -1,59 +1,78 @@
-"""How good the offline model's summaries and labels are: `COURTROOM_REAL_DATA=folder python -m tests.benchmarks.measure_texts`.
+"""How good the offline model's summaries and labels are: `python -m tests.benchmarks.measure_texts`.
 
 Summaries: the sample documents against their reference summaries, beside the first sentences (lead-3, and lead-N with as
-many sentences as ours). Labels: the two sample tasks and, with the folder, its `classification/` (RTE, QNLI,
-BoolQ, Emotion), beside the majority class.
+many sentences as ours); mean F1 by ROUGE, and BLEU. Labels: accuracy on the two sample tasks and, where `COURTROOM_REAL_DATA`
+names a folder, on its `classification/` (RTE, QNLI, BoolQ, Emotion), beside the most frequent label.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from courtroom.case_files import read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.document import Document
 from courtroom.engine.record import Record
-from courtroom.evaluation.summaries import Overlap, lead, overlap
+from courtroom.evaluation.summaries import lead, overlap
 from courtroom.labelled import LabelledTask
-from courtroom.settings import Settings
 from courtroom.text import sentences
+from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show, tiny_asked
 
-VARIANTS = ("juris", "no-editor", "generator-a", "generator-b")
+VARIANTS = {
+    "JURIS": "juris",
+    "without editor": "no-editor",
+    "generator A alone": "generator-a",
+    "generator B alone": "generator-b",
+}
+MEASURES = {"ROUGE-1": "rouge_1", "ROUGE-2": "rouge_2", "ROUGE-L": "rouge_l", "BLEU": "bleu"}
 STRUCTURES = ("single", "multiple", "parallel", "sequential")
-SETS = ("RTE.tsv", "QNLI.tsv", "BoolQ.jsonl", "emotion.txt")
+SETS = {"RTE": "RTE.tsv", "QNLI": "QNLI.tsv", "BoolQ": "BoolQ.jsonl", "Emotion": "emotion.txt"}
 
 
 def main() -> None:
     """Print one line a method."""
-    with tempfile.TemporaryDirectory() as home:
-        house = Courthouse(Settings(home=Path(home)))
-        summaries(house)
-        tasks = [
-            case for listed in house.library.cases() if isinstance(case := house.library.case(listed.id), LabelledTask)
-        ]
-        if folder := os.environ.get("COURTROOM_REAL_DATA"):
-            tasks += [public(Path(folder) / "classification", name) for name in SETS]
-        labels(house, tasks)
-        house.close()
+    with new_house() as house:
+        show(tables(house), tiny_asked())
 
 
-def summaries(house: Courthouse) -> None:
-    """Mean F1 over the sample documents."""
-    documents = [
-        case for listed in house.library.cases() if isinstance(case := house.library.case(listed.id), Document)
+def tables(house: Courthouse) -> Iterable[Table]:
+    """Summaries, then labels."""
+    cases = [house.library.case(listed.id) for listed in house.library.cases()]
+    yield summaries(house, [case for case in cases if isinstance(case, Document)])
+    yield labels(
+        house, "Labels of the sample tasks", {case.id: case for case in cases if isinstance(case, LabelledTask)}
+    )
+    if folder := real_data():
+        public = {name: public_set(folder / "classification", file) for name, file in SETS.items()}
+        yield labels(house, "Labels of public test sets", public)
+
+
+def summaries(house: Courthouse, documents: Sequence[Document]) -> Table:
+    """Means over the documents."""
+    title = f"Summaries of {len(documents)} sample documents"
+    rows = [
+        *(Row(name, partial(overlaps, house, documents, variant, None)) for name, variant in VARIANTS.items()),
+        Row("lead-3", partial(overlaps, house, documents, "", 3)),
+        Row("lead-N", partial(overlaps, house, documents, "juris", 0)),
     ]
-    print(f"{len(documents)} documents{'':8}{'ROUGE-1':>10}{'ROUGE-2':>10}{'ROUGE-L':>10}{'BLEU':>10}")
-    told = {variant: [summary(house, case, variant) for case in documents] for variant in VARIANTS}
-    counts = [len(sentences(text)) for text in told["juris"]]
-    told["lead-3"] = [lead(case.text, 3) for case in documents]
-    told["lead-N"] = [lead(case.text, count) for case, count in zip(documents, counts, strict=True)]
-    for name, texts in told.items():
-        scores = [overlap(text, case.reference) for text, case in zip(texts, documents, strict=True)]
-        print(f"{name:20}" + "".join(f"{mean(scores, m):10.3f}" for m in ("rouge_1", "rouge_2", "rouge_l", "bleu")))
+    return Table(title, ("method", *MEASURES), tuple(rows))
+
+
+def overlaps(house: Courthouse, documents: Sequence[Document], variant: str, first: int | None) -> Iterable[str]:
+    """How much of the reference summaries a variant's summaries hold.
+
+    Args:
+        first: the first sentences in place of a summary, so many; 0 is as many as the variant's summary has.
+    """
+    texts = [summary(house, case, variant) if variant else "" for case in documents]
+    if first is not None:
+        counts = [first or len(sentences(text)) for text in texts]
+        texts = [lead(case.text, count) for case, count in zip(documents, counts, strict=True)]
+    scores = [overlap(text, case.reference) for text, case in zip(texts, documents, strict=True)]
+    return [f"{sum(getattr(score, name) for score in scores) / len(scores):.3f}" for name in MEASURES.values()]
 
 
 def summary(house: Courthouse, case: Document, variant: str) -> str:
@@ -63,12 +82,7 @@ def summary(house: Courthouse, case: Document, variant: str) -> str:
     return verdict.summary
 
 
-def mean(scores: Sequence[Overlap], measure: str) -> float:
-    """Of one measure."""
-    return sum(getattr(score, measure) for score in scores) / len(scores)
-
-
-def public(folder: Path, name: str) -> LabelledTask:
+def public_set(folder: Path, name: str) -> LabelledTask:
     """One public set; the texts that Emotion is trained on are its examples."""
     (package,) = read_upload(name, folder / name)
     case = package.case
@@ -82,19 +96,21 @@ def public(folder: Path, name: str) -> LabelledTask:
     )
 
 
-def labels(house: Courthouse, tasks: Sequence[LabelledTask]) -> None:
-    """Accuracy of each structure on each set."""
-    print(f"\n{'accuracy':20}{'texts':>8}{'majority':>10}" + "".join(f"{name:>12}" for name in STRUCTURES))
-    for case in tasks:
-        gold = {item.id: item.label for item in case.items}
-        most = Counter(gold.values()).most_common(1)[0][1] / len(gold)
-        row = f"{case.id[:19]:20}{len(gold):8}{most:10.1%}"
-        for structure in STRUCTURES:
-            verdict = heard(house, "courtroom-llm", case, {"texts": ["all"], "structure": structure}).run.verdict
-            assert verdict is not None
-            results = verdict.details["results"]
-            row += f"{sum(one['label'] == gold[one['id']] for one in results) / len(gold):12.1%}"
-        print(row)
+def labels(house: Courthouse, title: str, tasks: dict[str, LabelledTask]) -> Table:
+    """A row a set."""
+    head = ("accuracy", "texts", "majority class", *STRUCTURES)
+    return Table(title, head, tuple(Row(name, partial(accuracies, house, case)) for name, case in tasks.items()))
+
+
+def accuracies(house: Courthouse, case: LabelledTask) -> Iterable[str]:
+    """How many texts there are, and the accuracy of the most frequent label and of each structure."""
+    gold = {item.id: item.label for item in case.items}
+    yield str(len(gold))
+    yield share(Counter(gold.values()).most_common(1)[0][1] / len(gold))
+    for structure in STRUCTURES:
+        verdict = heard(house, "courtroom-llm", case, {"texts": ["all"], "structure": structure}).run.verdict
+        assert verdict is not None
+        yield share(sum(one["label"] == gold[one["id"]] for one in verdict.details["results"]) / len(gold))
 
 
 def heard(house: Courthouse, procedure: str, case: Document | LabelledTask, knobs: dict[str, object]) -> Record:

@@ -1,0 +1,81 @@
+"""Tables of figures, worked out row by row and written as Markdown."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from courtroom.courthouse import Courthouse
+from courtroom.settings import Settings
+
+
+@dataclass(frozen=True)
+class Row:
+    """A name, and the figures beside it, worked out when they are asked for."""
+
+    name: str
+    figures: Callable[[], Iterable[str]]
+
+    def line(self) -> str:
+        """The row as Markdown."""
+        return f"| {' | '.join((self.name, *self.figures()))} |"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under one head."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def lines(self, tiny: bool = False) -> Iterator[str]:
+        """The table as Markdown, line by line as its rows are worked out; the first row alone where it is to be tiny."""
+        yield f"### {self.title}"
+        yield ""
+        yield f"| {' | '.join(self.head)} |"
+        yield f"|{' --- |' * len(self.head)}"
+        for row in self.rows[:1] if tiny else self.rows:
+            yield row.line()
+        yield ""
+
+
+def share(value: float) -> str:
+    """A share of one as a percentage."""
+    return f"{value:.1%}".replace("%", " %")
+
+
+def real_data() -> Path | None:
+    """The folder with public records, if there is one."""
+    folder = os.environ.get("COURTROOM_REAL_DATA")
+    return Path(folder) if folder else None
+
+
+@contextmanager
+def new_house() -> Iterator[Courthouse]:
+    """A courthouse with nothing in it but the samples."""
+    with tempfile.TemporaryDirectory() as home:
+        house = Courthouse(Settings(home=Path(home)))
+        try:
+            yield house
+        finally:
+            house.close()
+
+
+def tiny_asked() -> bool:
+    """Whether the command was given `--tiny`: it then only shows that it runs."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--tiny", action="store_true", help="one row a table")
+    return bool(options.parse_args().tiny)
+
+
+def show(tables: Iterable[Table], tiny: bool) -> None:
+    """Print tables, each row as soon as it is known."""
+    for table in tables:
+        for line in table.lines(tiny):
+            print(line, flush=True)

@@ -1,0 +1,186 @@
+"""Courtroom as a package: built, installed into an environment of its own, run in an empty folder."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tomllib
+import urllib.request
+import zipfile
+from importlib.metadata import PathDistribution
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+
+import courtroom
+from tests.serving import serving
+
+ROOT = Path(__file__).parents[1]
+HEAVY = {"litellm", "chromadb", "sklearn", "pandas", "streamlit", "pydantic", "numpy"}
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+FIRST_PAGE = """
+import sys
+from pathlib import Path
+from streamlit.testing.v1 import AppTest
+import courtroom
+from courtroom.settings import APP
+assert Path(sys.prefix) in Path(courtroom.__file__).parents, courtroom.__file__
+assert Path(sys.prefix) in APP.parents, APP
+sys.path.insert(0, str(APP))  # as `streamlit run` does
+app = AppTest.from_file(str(APP / "app.py"), default_timeout=60).run()
+assert not app.exception, app.exception
+print(app.title[0].value, len(app.button))
+"""
+
+
+def do(*words: str | Path, where: Path) -> str:
+    """Run a command; its standard output."""
+    done = subprocess.run([str(word) for word in words], cwd=where, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def built(source: Path, to: Path) -> Path:
+    """The wheel of a source tree, built with nothing but what is installed here."""
+    offline = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
+    do(sys.executable, "-m", "pip", "wheel", *offline, "--wheel-dir", to, source, where=to)
+    (wheel,) = to.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The commands of an environment with the wheel in it; the libraries are those of this environment."""
+    home = tmp_path_factory.mktemp("environment")
+    do(sys.executable, "-m", "venv", "--without-pip", home, where=home)
+    commands = home / "bin"
+    places = {"base": str(home), "platbase": str(home)}
+    packages = Path(sysconfig.get_path("purelib", scheme="venv", vars=places))
+    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    do(
+        *(sys.executable, "-m", "pip", "--python", commands / "python"),
+        *("install", "--quiet", "--no-deps", "--no-index", wheel),
+        where=home,
+    )
+    return commands
+
+
+def test_a_wheel_holds_the_app_and_its_data_and_no_tests(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {name.split("/")[0] for name in names} == {"courtroom", f"courtroom-{PROJECT['version']}.dist-info"}
+    for name in ("app.py", "pages/cases.py", "pages/parts/house.py", "data/personas.json", ".streamlit/config.toml"):
+        assert f"courtroom/_app/{name}" in names
+    assert "courtroom/py.typed" in names
+    assert not [name for name in names if "/tests/" in name or "__pycache__" in name or name.endswith(".pyc")]
+
+
+def test_a_source_archive_gives_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    do(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", tmp_path, where=ROOT)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(tmp_path / "source", filter="data")
+    (source,) = (tmp_path / "source").iterdir()
+    (tmp_path / "again").mkdir()
+    again = built(source, tmp_path / "again")
+    assert set(zipfile.ZipFile(again).namelist()) == set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_an_installed_courtroom_hears_a_case_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    told = do(installed / "courtroom", "run", "phone-battery", "--set", "jury_size=3", "--json", where=tmp_path)
+    assert json.loads(told)["status"] == "done"
+    assert [path.name for path in tmp_path.iterdir()] == [".courtroom"]
+
+
+def test_an_installed_courtroom_opens_the_app_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    with serving([str(installed / "courtroom"), "app"], tmp_path) as url:
+        page = urllib.request.urlopen(url).read().decode()
+    assert "<title>Streamlit</title>" in page
+    title, buttons = do(installed / "python", "-c", FIRST_PAGE, where=tmp_path).split()
+    assert title == "Courtroom"
+    assert int(buttons) > 10
+
+
+def test_the_wheel_asks_for_what_the_code_imports(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    (folder,) = tmp_path.glob("*.dist-info")
+    wanted = {Requirement(line).name.lower().replace("_", "-") for line in PathDistribution(folder).requires or ()}
+    other = {"PIL": "pillow", "cv2": "opencv-python-headless", "sklearn": "scikit-learn"}
+    imported = {
+        name
+        for path in [*ROOT.glob("courtroom/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]
+        for name in _imports(path)
+    } - {*sys.stdlib_module_names, "courtroom", "pages"}
+    assert {other.get(name, name.replace("_", "-")) for name in imported} <= wanted
+
+
+def _imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("name", courtroom.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(courtroom, name).__name__ == name
+
+
+def test_type_checkers_see_the_public_names_that_are_loaded() -> None:
+    tree = ast.parse(Path(courtroom.__file__).read_text())
+    (typed,) = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {alias.name: node.module for node in typed.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert seen == courtroom._MODULES
+    assert set(seen) == set(courtroom.__all__)
+
+
+def test_importing_courtroom_alone_loads_nothing_heavy() -> None:
+    code = f"import sys, courtroom; print(*sorted({HEAVY!r} & set(sys.modules)))"
+    assert do(sys.executable, "-c", code, where=ROOT).strip() == ""
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="Jurist"):
+        _ = courtroom.Jurist
+
+
+def test_one_version_is_told_everywhere() -> None:
+    version = PROJECT["version"]
+    assert re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE).group(1) == version  # type: ignore[union-attr]
+    released = re.findall(r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert released[0] == version
+
+
+def test_the_lock_fits_what_the_project_asks_for() -> None:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    pins = [Requirement(line) for line in lines if line and not line.lstrip().startswith("#")]
+    locked: dict[str, list[str]] = {}
+    for pin in pins:
+        (exact,) = pin.specifier
+        assert exact.operator == "==", pin
+        locked.setdefault(pin.name, []).append(exact.version)
+    for line in PROJECT["dependencies"]:
+        wanted = Requirement(line)
+        assert wanted.name in locked, f"{wanted.name} is not locked"
+        for version in locked[wanted.name]:
+            assert wanted.specifier.contains(version), f"{wanted} is locked at {version}"
+
+
+def test_requirements_are_told_once() -> None:
+    for name, line in {"requirements.txt": "-e .", "tests/requirements.txt": "-e .[dev]"}.items():
+        told = [text for text in (ROOT / name).read_text().splitlines() if text and not text.startswith("#")]
+        assert told == [line]
