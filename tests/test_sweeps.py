@@ -318,6 +318,7 @@ def cells_of(home: Path) -> list[Any]:
     return found
 
 
+@pytest.mark.kills
 def test_a_restarted_server_takes_up_the_sweeps_that_were_under_way(tmp_path: Path) -> None:
     with OpenAIServer(delay=0.02) as server:
         run = based(tmp_path, server.url)
