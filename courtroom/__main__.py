@@ -26,7 +26,6 @@ from courtroom.engine.procedure import StageKind
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, StoreError
 from courtroom.evaluation import comparison
-from courtroom.procedures.verdict.alignment import first_drafts
 from courtroom.settings import from_environment
 from courtroom.shell import answered, follow, print_result, result, tell_unreadable
 from courtroom.shell_compare import lines
@@ -215,6 +214,8 @@ def align(
     json_: Json = False,
 ) -> None:
     """Build training data for an expert from recorded VERDICT runs with a known judgment."""
+    from courtroom.procedures.verdict.alignment import first_drafts
+
     house = Courthouse()
     done = [row.id for row in house.store.runs() if row.procedure == "verdict" and row.status == "done"]
     drafts = tuple(first_drafts(house.record(run) for run in runs_ or done))

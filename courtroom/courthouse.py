@@ -37,7 +37,6 @@ from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE, PERSON
-from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings, from_environment
 from courtroom.sweeper import Sweeper
 
@@ -76,13 +75,19 @@ class Courthouse:
         self.people = People(self.database)
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
-        self.procedures: Mapping[str, Procedure] = PROCEDURES
         self.taking_in: dict[str, TakingIn] = {}
         """Imports that this process has worked on, by their digests."""
         self._streaming = streaming
         self._warmed = False
         self._lock = threading.Lock()
         self._runner: Runner | None = None
+
+    @cached_property
+    def procedures(self) -> Mapping[str, Procedure]:
+        """The published systems by name."""
+        from courtroom.procedures import PROCEDURES  # slow to import: not to list cases or runs
+
+        return PROCEDURES
 
     @cached_property
     def knowledge(self) -> Knowledge:

@@ -31,7 +31,11 @@ class House(Protocol):
     """What a sweep needs of the courthouse."""
 
     store: RunStore
-    procedures: Mapping[str, Procedure]
+
+    @property
+    def procedures(self) -> Mapping[str, Procedure]:
+        """The published systems by name."""
+        ...
 
     @property
     def runner(self) -> Runner:
