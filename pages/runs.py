@@ -69,7 +69,7 @@ def line(row: Run) -> None:
         with what:
             st.markdown(f"**{literal(row.title)}**")
             origin = f" · a fork of {literal(row.parent)}" if row.parent else ""
-            st.caption(f"{procedure.title} · {moment(row.created)} · {literal(row.id)}{origin}")
+            st.caption(f"{literal(procedure.title)} · {moment(row.created)} · {literal(row.id)}{origin}")
         with how:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.badge("Interrupted" if interrupted else word, icon=icon, color=colour)

@@ -34,7 +34,7 @@ def said(house: Courthouse, question: Question) -> None:
 def shown(house: Courthouse, medium: Medium) -> None:
     """A picture or a video that goes with the question."""
     if medium.sha256 and medium.kind == "image":
-        st.image(house.media.image(medium.sha256, 900), caption=medium.description)
+        st.image(house.media.image(medium.sha256, 900), caption=literal(medium.description))
     elif medium.sha256:
         st.video(str(house.media.path(medium.sha256)))
     else:
@@ -50,7 +50,7 @@ def answering(house: Courthouse, seat: Seat, question: Question) -> None:
         try:
             answer = answer_fields(question.answer_schema, None, question.key)
         except ValueError as error:
-            st.error(str(error))
+            st.error(literal(error))
             answer = None
         if st.form_submit_button("Give this answer", type="primary") and answer is not None:
             if house.people.answer(seat, question, answer):

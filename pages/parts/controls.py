@@ -105,7 +105,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             )
             for own in procedure.exports:
                 st.download_button(
-                    own.title,
+                    literal(own.title),
                     lambda own=own: own.write(record, house.answers),
                     f"{run.id}-{own.file}",
                     icon=":material/dataset:",

@@ -80,7 +80,7 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
         found = house.sweeps.propose(
             base.run.id,
             int(budget),
-            lambda done, total: bar.progress(done / max(1, total), f"Rehearsed {done} of {total}") and None,
+            lambda done, total: bar.progress(done / max(1, total), f"Rehearsed {done:d} of {total:d}") and None,
         )
         bar.empty()
         kept = st.session_state["sweep_proposed"] = (key, found)
@@ -129,7 +129,7 @@ def _bar(house: Courthouse, plan: Plan) -> None:
         if not known and (asked or runs <= AT_ONCE) and not start:
             bar = st.progress(0.0, "Rehearsing ...")
             takes = house.sweeps.estimate(
-                plan, lambda done, total: bar.progress(done / total, f"Rehearsed {done} of {total}") and None
+                plan, lambda done, total: bar.progress(done / total, f"Rehearsed {done:d} of {total:d}") and None
             )
             bar.empty()
             kept = st.session_state["sweep_takes"] = (content, takes)
