@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-ROOT = Path(__file__).parents[2]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
+from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, app_server
 
 expect.set_options(timeout=30_000)  # a new server on a busy machine takes its time to draw the first page
 
@@ -28,44 +18,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "browser" in Path(item.fspath).parts:
             item.add_marker(pytest.mark.browser)
             if CHROMIUM is None:
-                item.add_marker(pytest.mark.skip(reason="no chromium here: install Debian's package `chromium`"))
+                item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
 
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The app's address; its store is new."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    home = tmp_path_factory.mktemp("home")
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "app.py",
-        "--server.headless",
-        "true",
-        "--server.port",
-        str(port),
-    ]
-    log = (home / "streamlit.log").open("wb")
-    with subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, "COURTROOM_HOME": str(home)}, stdout=log, stderr=log
-    ) as process:
-        url = f"http://localhost:{port}"
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            try:
-                urllib.request.urlopen(f"{url}/_stcore/health")
-                break
-            except (urllib.error.URLError, ConnectionError):
-                time.sleep(0.1)
-        yield url
-        process.terminate()
-    log.close()
-    text = (home / "streamlit.log").read_text()
-    assert "Traceback" not in text, text
+    with app_server(tmp_path_factory.mktemp("home")) as server:
+        yield server.url
 
 
 @pytest.fixture(scope="module")
