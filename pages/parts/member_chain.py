@@ -31,7 +31,7 @@ def member_chain(house: Courthouse, procedure: Procedure, record: Record, member
     for ballot, votes in record.ballots.items():
         if vote := votes.get(member.id):
             st.html(
-                f"{escaped(record.stage(ballot).name)}: {choice_html(procedure, vote.choice)}"
+                f"{escaped(record.ballot_name(ballot))}: {choice_html(procedure, vote.choice)}"
                 + (" (changed)" if vote.changed else "")
             )
     own = {call.stage for call in record.calls_of(member.id)}
