@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from pathlib import Path
 
 import streamlit as st
 
@@ -12,7 +13,10 @@ from courtroom.settings import from_environment
 from courtroom.store_file import explained
 from pages.parts.inert import literal
 
-st.set_page_config(page_title="Courtroom", page_icon=":material/gavel:", layout="wide")
+ICON = Path(__file__).parent / "data" / "icon.svg"
+
+# A file of ours: for one of Streamlit's icons, or an emoji, the browser would ask a server outside.
+st.set_page_config(page_title="Courtroom", page_icon=str(ICON), layout="wide")
 
 # Less empty space above the first line than Streamlit leaves.
 st.html("<style>.stMainBlockContainer { padding-top: 4.5rem; padding-bottom: 3rem; }</style>")

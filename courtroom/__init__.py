@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from courtroom.version import __version__
 
 if TYPE_CHECKING:
     from courtroom.case import Case, Medium, Strict
@@ -47,6 +47,7 @@ _PLACES = {
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}
 
 __all__ = [
+    "__version__",
     "Abstained",
     "Answer",
     "Budget",

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from courtroom import __version__, store_file
+from courtroom import store_file
+from courtroom.version import __version__
 
 MIGRATIONS: tuple[str, ...] = (
     """

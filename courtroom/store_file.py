@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from courtroom import __version__
 from courtroom.errors import StoreError
+from courtroom.version import __version__
 
 HEADER = b"SQLite format 3\0"
 CHECKED_UP_TO = 64 * 2**20

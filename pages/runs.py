@@ -88,7 +88,7 @@ def sweep_line(row: SweepLine) -> None:
         st.markdown(f"**{many(row.runs, 'run')} of the what-if on “{literal(row.title)}”**")
         st.caption(f"{literal(row.id)} · forks of {literal(row.base)}")
     procedure.markdown(house.procedures[row.procedure].title if row.procedure in house.procedures else "")
-    status.badge(row.status.capitalize(), color="gray")
+    status.badge(literal(row.status.capitalize()), color="gray")
     when.markdown(moment(row.created))
     if act.button("Open", key=f"sweep-{row.id}", icon=":material/alt_route:"):
         st.session_state["sweep"] = row.id
@@ -141,7 +141,7 @@ def listing() -> None:
     pages = (total - 1) // PAGE + 1
     if st.session_state.get("runs-page", 1) > pages:  # lines have gone since
         st.session_state["runs-page"] = pages
-    page = int(st.number_input(f"Page of {pages}", 1, pages, 1, key="runs-page", width=160)) if pages > 1 else 1
+    page = int(st.number_input(f"Page of {pages:d}", 1, pages, 1, key="runs-page", width=160)) if pages > 1 else 1
     for column, name in zip(st.columns(WIDTHS), COLUMNS, strict=True):
         column.caption(name)
     for line in listed.page(wanted, (page - 1) * PAGE, PAGE, order):

@@ -20,7 +20,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import courtroom
-from tests.serving import serving
+from tests.app_server import app_server
 
 ROOT = Path(__file__).parents[1]
 HEAVY = {"litellm", "chromadb", "sklearn", "pandas", "streamlit", "pydantic", "numpy"}
@@ -104,8 +104,8 @@ def test_an_installed_courtroom_hears_a_case_in_an_empty_folder(installed: Path,
 
 
 def test_an_installed_courtroom_opens_the_app_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
-    with serving([str(installed / "courtroom"), "app"], tmp_path) as url:
-        page = urllib.request.urlopen(url).read().decode()
+    with app_server(tmp_path / ".courtroom", tmp_path, command=[str(installed / "courtroom"), "app"]) as server:
+        page = urllib.request.urlopen(server.url).read().decode()
     assert "<title>Streamlit</title>" in page
     title, buttons = do(installed / "python", "-c", FIRST_PAGE, where=tmp_path).split()
     assert title == "Courtroom"

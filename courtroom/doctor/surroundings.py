@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, requires, version
-from pathlib import Path
 
 from packaging.requirements import Requirement
 

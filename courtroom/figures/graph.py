@@ -12,6 +12,7 @@ from courtroom.engine.blocks import Graph
 from courtroom.engine.procedure import Choice
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, LINE, NEUTRAL, tone
+from courtroom.figures.plain import plain
 
 TIP = 0.82
 """Where an edge has its arrow, as a share of its length: clear of the node that it points to."""
@@ -87,13 +88,16 @@ def draw_graph(
             x=[at[node.id][0] for node in nodes],
             y=[at[node.id][1] for node in nodes],
             mode="markers+text",
-            name=choice.title if choice else "No vote",
+            name=plain(choice.title) if choice else "No vote",
             showlegend=any(node.choice for node in graph.nodes),
-            text=[node.label.split()[0] for node in nodes],
+            text=[plain(" ".join(node.label.split()[:1])) for node in nodes],
             textposition="bottom center",
             textfont={"size": 12, "color": INK[theme]},
             customdata=[node.id for node in nodes],
-            hovertext=[f"{n.label}<br>{choice.title if choice else 'no vote'}<br>{n.detail}" for n in nodes],
+            hovertext=[
+                "<br>".join(map(plain, (node.label, choice.title if choice else "no vote", node.detail)))
+                for node in nodes
+            ],
             hoverinfo="text",
             marker={
                 "symbol": choice.symbol if choice else "diamond-open",

@@ -123,7 +123,7 @@ def _reindex(house: Courthouse, collection: Collection[Any]) -> None:
         collection.check_embedding()
     except EmbeddingMismatch as error:
         st.warning(literal(str(error)))
-    if st.button(f"Re-index {len(collection)} records with {house.knowledge.embedding.name}", type="primary"):
+    if st.button(f"Re-index {len(collection)} records with {literal(house.knowledge.embedding.name)}", type="primary"):
         try:
             with st.spinner("Embedding and indexing ..."):
                 house.runner.do(collection.reindex()).result()

@@ -122,7 +122,7 @@ def _distil(house: Courthouse, chosen: list[Precedent], model: str) -> None:
 
 def _one(house: Courthouse, precedent: Precedent, similarity: float | None) -> None:
     """One precedent, folded."""
-    won = f"{MARKS[precedent.winner]} {precedent.winner} {precedent.buyer_votes}:{precedent.seller_votes}"
+    won = f"{MARKS[precedent.winner]} {literal(precedent.winner)} {precedent.buyer_votes:d}:{precedent.seller_votes:d}"
     near = f"{similarity:.2f} · " if similarity is not None else ""
     norms = f"{len(precedent.norms)} norms" if precedent.norms else "no norms yet"
     with st.expander(

@@ -99,7 +99,7 @@ def _name(change: Change) -> str:
 
 def _change(change: Change) -> None:
     before, after = change.before or {}, change.after or {}
-    st.caption(f"{change.collection} · {literal(_name(change))} · {literal(change.id)}")
+    st.caption(f"{literal(change.collection)} · {literal(_name(change))} · {literal(change.id)}")
     if before.get("confidence") != after.get("confidence"):
         inert(f"Confidence {before.get('confidence', 'none')} → {after.get('confidence', 'gone')}", small=True)
     texts = [

@@ -104,7 +104,7 @@ def _standard(standard: Standard) -> None:
 def _directive(house: Courthouse, directive: Directive, theme: str) -> None:
     charges = "; ".join(directive.charges)
     with st.expander(
-        f"{directive.confidence:.2f} · article {directive.anchor} {literal(charges)} · {literal(directive.text[:90])}"
+        f"{directive.confidence:.2f} · article {literal(directive.anchor)} {literal(charges)} · {literal(directive.text[:90])}"
     ):
         inert(directive.text)
         st.caption(

@@ -28,7 +28,7 @@ def prompts_editor(draft: Draft, procedure: Procedure, case: Case) -> None:
     try:
         SandboxedEnvironment().parse(text)
     except TemplateSyntaxError as error:
-        st.error(f"Line {error.lineno}: {literal(str(error.message))}. Mend it, or go back to the shipped text.")
+        st.error(f"Line {error.lineno:d}: {literal(str(error.message))}. Mend it, or go back to the shipped text.")
         return
     if text == shipped[name]:
         edits.pop(name, None)

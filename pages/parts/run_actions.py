@@ -44,4 +44,6 @@ def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
 
 
 def _download(house: Courthouse, row: RunLine, title: str, ending: str, write: Callable[[Record], str]) -> None:
-    st.download_button(title, lambda: write(house.record(row.id)), f"{row.id}.{ending}", key=f"{ending}-{row.id}")
+    st.download_button(
+        literal(title), lambda: write(house.record(row.id)), f"{row.id}.{ending}", key=f"{ending}-{row.id}"
+    )

@@ -28,7 +28,7 @@ def sweep_list(house: Courthouse) -> None:
             if st.button("Open", key=f"open-{sweep.id}"):
                 open_sweep(sweep.id)
             st.markdown(
-                f"**{literal(sweep.title)}** · {sweep.status} · {done} of {len(cells)} runs · "
+                f"**{literal(sweep.title)}** · {literal(sweep.status)} · {done:d} of {len(cells)} runs · "
                 f"{len(sweep.plan.variants)} variants · {moment(sweep.created)}"
             )
     if len(sweeps) > SHOWN:
