@@ -61,7 +61,7 @@ def run_line(row: RunLine) -> None:
     with case:
         st.markdown(f"**{literal(row.title)}**")
         st.caption(literal(row.id) + (f" · a fork of {literal(row.parent)}" if row.parent else ""))
-    procedure.markdown(known.title if known else f"{literal(row.procedure)} (not installed)")
+    procedure.markdown(literal(known.title) if known else f"{literal(row.procedure)} (not installed)")
     with verdict:
         if row.outcome and known:
             st.html(choice_html(known, row.outcome))
@@ -87,7 +87,8 @@ def sweep_line(row: SweepLine) -> None:
     with case:
         st.markdown(f"**{many(row.runs, 'run')} of the what-if on “{literal(row.title)}”**")
         st.caption(f"{literal(row.id)} · forks of {literal(row.base)}")
-    procedure.markdown(house.procedures[row.procedure].title if row.procedure in house.procedures else "")
+    known = house.procedures.get(row.procedure)
+    procedure.markdown(literal(known.title) if known else "")
     status.badge(literal(row.status.capitalize()), color="gray")
     when.markdown(moment(row.created))
     if act.button("Open", key=f"sweep-{row.id}", icon=":material/alt_route:"):
