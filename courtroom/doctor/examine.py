@@ -22,7 +22,7 @@ def examine(settings: Settings, *, mend: bool = False) -> Iterator[Finding]:
     yield from surroundings.place(settings)
     checked = list(file.store(settings, mend))
     yield from checked
-    if any(finding.state == "wrong" for finding in checked) or not settings.database.exists():
+    if any(finding.state == "wrong" for finding in checked) or checked[-1].about != "schema":
         return  # what rests on the file can't be told
     house = Courthouse(settings)
     try:

@@ -19,11 +19,11 @@ BACKUP = "Put a backup in its place, or save what can be read with `sqlite3 FILE
 def store(settings: Settings, mend: bool) -> Iterator[Finding]:
     """Nothing is written but to mend an index, or to bring an older store up to this version."""
     path = settings.database
-    if not path.exists():
-        yield fine(ABOUT, f"There is no store yet; the first command or visit makes {path}.")
-        return
     try:
         check(path, MIGRATIONS, thorough=False)
+        if not path.exists():
+            yield fine(ABOUT, f"There is no store yet; the first command or visit makes {path}.")
+            return
         with closing(sqlite3.connect(path, timeout=30)) as db:
             version: int = db.execute("PRAGMA user_version").fetchone()[0]
             found = damages(db)

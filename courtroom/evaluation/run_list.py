@@ -9,6 +9,7 @@ from typing import Literal
 from courtroom.bad_rows import read
 from courtroom.case import Strict
 from courtroom.database import Database
+from courtroom.engine.control import Control
 from courtroom.engine.events import Verdict
 from courtroom.engine.store import Status
 from courtroom.errors import Unreadable
@@ -99,13 +100,14 @@ class RunList:
 
     def _run(self, number: int) -> RunLine:
         row = self._connection.execute(
-            "SELECT id, title, procedure, status, verdict, created, parent, owner, heartbeat FROM runs WHERE rowid = ?",
+            "SELECT id, title, procedure, status, verdict, created, parent, control, owner, heartbeat FROM runs WHERE rowid = ?",
             (number,),
         ).fetchone()
         fields = dict(row)
-        verdict = fields.pop("verdict")
+        verdict, control = fields.pop("verdict"), fields.pop("control")
 
         def parsed() -> RunLine:
+            Control.model_validate_json(control)  # a run that could not be opened is told here
             outcome = Verdict.model_validate_json(verdict).outcome if verdict else None
             return RunLine.model_validate({**fields, "outcome": outcome})
 
