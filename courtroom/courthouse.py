@@ -36,7 +36,7 @@ from courtroom.models.capabilities import Capabilities
 from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
-from courtroom.models.spec import OFFLINE, PERSON
+from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
 from courtroom.settings import Settings, from_environment
 from courtroom.sweeper import Sweeper
 
@@ -276,7 +276,8 @@ class Courthouse:
 
     async def _warm(self, record: Record) -> None:
         specs = [member.spec for member in self._members(record)]
-        if any(spec.id not in (OFFLINE, PERSON) for spec in specs):
+        answering = {spec.otherwise if spec.id == PERSON else spec.id for spec in specs}
+        if answering - {OFFLINE, ABSTAIN}:
             await self.pool.warm()
         await self.knowledge.warm(self.procedures[record.run.procedure].looks_in)
         if not self._warmed:

@@ -24,10 +24,19 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound=BaseModel)
 log = logging.getLogger(__name__)
 
-LONG = 20_000
-"""Characters from which on an answer is read in a thread, so that the loop goes on meanwhile."""
+LONG = 1_000
+"""Characters from which on an answer is read in a thread: the worst of 8,000 takes a second or two to mend."""
 MOST_REPEATED = 50_000
 """Characters of an answer that are held up to the model when it is asked again."""
+
+
+def problem_of(task: Task[A], answer: A, path: str) -> str | None:
+    """What is wrong with an answer that fits the schema; a mistake in the task's own check is that answer's, and logged."""
+    try:
+        return task.problem(answer)
+    except Exception:  # noqa: BLE001  the task's author finds it in the log
+        log.exception("%s: the task “%s” could not check an answer", path, task.name)
+        return "it can't be checked; the log says why"
 
 
 class Exchange(Generic[A]):
@@ -109,12 +118,7 @@ class Exchange(Generic[A]):
 
     def _fitting(self, reply: Reply) -> A:
         answer: A = read_answer(reply.text, self._task.form, reply.finish)  # type: ignore[assignment]
-        try:
-            problem = self._task.problem(answer)
-        except Exception as error:  # noqa: BLE001  the task's author finds it in the log
-            log.exception("%s: the task “%s” could not check an answer", self._path, self._task.name)
-            raise Unreadable("it can't be checked; the log says why") from error
-        if problem:
+        if problem := problem_of(self._task, answer, self._path):
             raise Unreadable(problem)
         return answer
 

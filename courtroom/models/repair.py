@@ -28,11 +28,11 @@ MOST_COMPLAINTS = 5
 MOST_QUOTED = 300
 MOST_PICKED = 300_000
 """Characters of a text in which objects are looked for; one that is JSON as a whole may be longer."""
-MOST_MENDED = 50_000
-"""Characters of an object that is mended; the time that it takes can grow with their square."""
-MOST_NESTED = 50
-"""Braces and brackets open at once in an object that is mended, for the same reason."""
-MOST_CANDIDATES = 20
+MOST_MENDED = 8_000
+"""Characters that are mended of one text: the time that it takes can grow with their square and with the nesting."""
+MOST_NESTED = 8
+"""Braces, brackets and parentheses open at once in an object that is mended."""
+MOST_CANDIDATES = 5
 """Objects that are tried, from the last on."""
 MOST_UNCLOSED = 5
 """Objects that may be begun and never closed, each of which is looked through to the end of the text."""
@@ -41,7 +41,7 @@ _BEGIN = re.compile(r"""\{(?=\s*(?:["'“}]|\w+\s*:|\Z))""")
 """What begins an object, and not a remark in braces."""
 _QUOTED = re.compile(r"""\{\s*(?:["'“]|\Z)""")
 _MARKS = re.compile(r"""["\\{}\[\]]""")
-_BRACES = re.compile(r"""[{}\[\]]""")
+_BRACES = re.compile(r"""[{}\[\]()]""")
 _INSIDE = re.compile(r"""(?:["']\s*:|[\[,])\s*\Z""")
 """What stands before an object that is part of another."""
 _BIG = 2**63
@@ -149,17 +149,19 @@ def _candidates(text: str) -> Iterator[Callable[[], Any]]:
     except RecursionError:
         raise
     except ValueError:  # not JSON, or a number with thousands of digits
+        room = MOST_MENDED
         for piece in reversed(_pieces(_after_thought(text))):
-            yield partial(_loaded, piece)
+            room -= len(piece)
+            yield partial(_loaded, piece, mend=room >= 0 and _depth(piece) <= MOST_NESTED)
     else:
         yield lambda: whole[0] if isinstance(whole, list) and len(whole) == 1 else whole
 
 
-def _loaded(piece: str) -> Any:
+def _loaded(piece: str, *, mend: bool) -> Any:
     try:
         return json.loads(piece)
     except json.JSONDecodeError as error:
-        if len(piece) > MOST_MENDED or _depth(piece) > MOST_NESTED:
+        if not mend:
             raise Unreadable(f"it is no JSON: {error.msg}") from error
         return json_repair.loads(piece)
     except ValueError as error:
@@ -167,8 +169,8 @@ def _loaded(piece: str) -> Any:
 
 
 def _depth(piece: str) -> int:
-    """How many braces and brackets are open at once, those in strings included."""
-    return max(accumulate(1 if mark in "{[" else -1 for mark in _BRACES.findall(piece)))
+    """How many braces, brackets and parentheses are open at once, those in strings included."""
+    return max(accumulate(1 if mark in "{[(" else -1 for mark in _BRACES.findall(piece)))
 
 
 def _after_thought(text: str) -> str:
