@@ -103,6 +103,9 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (run, path, key)
     );
     """,
+    """
+    CREATE TABLE lost_drivers (run TEXT PRIMARY KEY, times INTEGER NOT NULL, seen INTEGER NOT NULL);
+    """,
 )
 
 

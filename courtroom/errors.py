@@ -4,7 +4,7 @@ CourtroomError
 ├── CaseError        a case or a file of cases that can't be used
 ├── MediaError       a picture or video that can't be used
 ├── ModelError       courtroom.models.errors
-├── PromptError      courtroom.models.prompts
+├── PromptError      courtroom.models.apart
 └── Abstained, QuorumLost, BudgetReached, RunBusy, NoSuchRun   courtroom.engine.errors
 """
 

@@ -110,7 +110,7 @@ class Exchange(Generic[A]):
                 self._court.note(
                     f"described/{spec.id}", f"{spec.id} can't see pictures: media are replaced by their descriptions."
                 )
-        messages = self._court.prompts.render(self._task, sees=sees)
+        messages = await self._court.prompts.render(self._task, sees=sees)
         # What a person says holds for this run and its forks: another run of the same case asks anew.
         whose = f"/{self._court.ledger.root}" if spec.id == PERSON else ""
         return Request(spec, messages, self._task, f"{self._court.seed}/{self._member.id}{whose}")

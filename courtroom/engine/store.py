@@ -164,7 +164,7 @@ class RunStore:
         with self._database.transaction() as db:
             db.execute("DELETE FROM events WHERE run = ?", (run,))
             db.execute("DELETE FROM runs WHERE id = ?", (run,))
-            for table in ("rewinds", "questions", "seats"):
+            for table in ("rewinds", "questions", "seats", "lost_drivers"):
                 db.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
 
     def restore(self, record: Record) -> None:
@@ -202,6 +202,21 @@ class RunStore:
             "UPDATE runs SET owner = ?, heartbeat = ? WHERE id = ? AND owner IS ?", (owner, time.time(), run, former)
         )
         return cursor.rowcount == 1
+
+    def lost_driver(self, run: str) -> int:
+        """Note that a process ended while it drove the run; how often in a row that was without a new event between."""
+        with self._database.transaction() as db:
+            db.execute(
+                "INSERT INTO lost_drivers SELECT ?, 1, ifnull(max(seq), 0) FROM events WHERE run = ? ON CONFLICT (run)"
+                " DO UPDATE SET times = iif(excluded.seen > seen, 1, times + 1), seen = excluded.seen",
+                (run, run),
+            )
+            row = db.execute("SELECT times FROM lost_drivers WHERE run = ?", (run,)).fetchone()
+        return int(row["times"])
+
+    def forget_lost_drivers(self, run: str) -> None:
+        """A person lets the run go on: it counts as new."""
+        self._database.connection.execute("DELETE FROM lost_drivers WHERE run = ?", (run,))
 
     def beat(self, run: str, owner: str) -> bool:
         """Show that the owner is alive; False when the run is no longer its own."""
