@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from courtroom.engine.events import Called
 from courtroom.engine.setup import Member
+from courtroom.engine.spent import Need, Reserved
 from courtroom.models.errors import CannotSee, ModelError
+from courtroom.models.prices import estimate_prompt, price
 from courtroom.models.repair import Unreadable, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
@@ -116,21 +120,50 @@ class Exchange(Generic[A]):
         return Request(spec, messages, self._task, f"{self._court.seed}/{self._member.id}{whose}")
 
     async def _reply(self, request: Request) -> Reply:
-        def permit() -> None:
-            self._court.spent.check(self._court.setup.budget)
-            self._court.spent.calls += 1
+        spent, need = self._court.spent, await self._need(request)
+        held: Reserved | None = None
+
+        def permit() -> Awaitable[None] | None:
+            nonlocal held
+            room = spent.reserve(need, self._court.setup.budget)
+            if isinstance(room, asyncio.Event):
+                return self._later(room)
+            held = room
             self.asked += 1
+            return None
 
         by = (
             self._court.seats.person(self._court.ledger.run, self._path, self._member)
             if request.spec.id == PERSON
             else None
         )
-        reply, new = await self._court.asker.answer(request, permit, self._court.live.watch(self._path), by)
+        reply, new = None, False
+        try:
+            reply, new = await self._court.asker.answer(request, permit, self._court.live.watch(self._path), by)
+        finally:
+            if held is not None:
+                spent.settle(held, reply)
         self.keys.append(request.key)
         self._latency += reply.latency_s
         if new:
             self._paid.append(reply)
-            self._court.spent.tokens += reply.usage.prompt + reply.usage.completion
-            self._court.spent.money += reply.cost or 0.0
+            if reply.cost is None and self._court.setup.budget.money is not None:
+                self._court.note(
+                    f"price/{request.spec.id}",
+                    f"No price is known for {request.spec.id}: its calls don't count against the budget of money. "
+                    "Set a budget of tokens too.",
+                )
         return reply
+
+    async def _need(self, request: Request) -> Need:
+        """What the call may take; not worked out where no budget asks for it."""
+        budget, spec = self._court.setup.budget, request.spec
+        if spec.id in (OFFLINE, PERSON) or (budget.tokens is None and budget.money is None):
+            return Need()
+        known = None if budget.money is None else await asyncio.to_thread(price, spec.id)  # may import LiteLLM
+        return Need(estimate_prompt(request.messages), spec.max_tokens, known, spec.id)
+
+    async def _later(self, room: asyncio.Event) -> None:
+        """Wait until a call under way has left room; the run may have been paused in between."""
+        await room.wait()
+        await self._court.gate.open()

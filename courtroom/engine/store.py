@@ -204,8 +204,13 @@ class RunStore:
         return cursor.rowcount == 1
 
     def lost_driver(self, run: str) -> int:
-        """Note that a process ended while it drove the run; how often in a row that was without a new event between."""
+        """Note that a process ended while it drove the run; how often in a row that was without a new event between.
+
+        A run that waits for a person makes no events however well it goes, so that its drivers don't count.
+        """
         with self._database.transaction() as db:
+            if db.execute("SELECT 1 FROM questions WHERE run = ? AND answer IS NULL", (run,)).fetchone():
+                return 0
             db.execute(
                 "INSERT INTO lost_drivers SELECT ?, 1, ifnull(max(seq), 0) FROM events WHERE run = ? ON CONFLICT (run)"
                 " DO UPDATE SET times = iif(excluded.seen > seen, 1, times + 1), seen = excluded.seen",

@@ -55,11 +55,17 @@ def wait(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     if isinstance(error, Unstreamed) or (error and refuses_form(error)):
         return 0.0
+    told = retry_after(error)
+    return float(_backoff(state)) if told is None else told
+
+
+def retry_after(error: BaseException | None) -> float | None:
+    """Seconds for which the provider wants no call; None where it does not say."""
     headers = getattr(error, "litellm_response_headers", None) or {}  # LiteLLM empties those of `response`
     try:
         return max(0.0, min(float(headers["retry-after"]), LONGEST_WAIT_S))
     except (KeyError, ValueError):
-        return float(_backoff(state))
+        return None
 
 
 def note(model: str, state: RetryCallState) -> None:
