@@ -114,6 +114,9 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX runs_listed ON runs (created, id, status, procedure, parent);
     CREATE INDEX sweep_runs_by_run ON sweep_runs (run);
     """,
+    """
+    CREATE TABLE lost_drivers (run TEXT PRIMARY KEY, times INTEGER NOT NULL, seen INTEGER NOT NULL);
+    """,
 )
 
 

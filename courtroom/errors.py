@@ -6,7 +6,7 @@ CourtroomError
 ├── StoreError       the folder or the file in which everything is kept can't be used
 │   └── Unreadable   one row of it can't be read; the others can
 ├── ModelError       courtroom.models.errors
-├── PromptError      courtroom.models.prompts
+├── PromptError      courtroom.models.apart
 └── Abstained, QuorumLost, BudgetReached, RunBusy, NoSuchRun   courtroom.engine.errors
 """
 

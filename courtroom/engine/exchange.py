@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -11,8 +12,10 @@ from pydantic import BaseModel
 
 from courtroom.engine.events import Called
 from courtroom.engine.setup import Member
+from courtroom.engine.spent import Need, Reserved
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import longer
+from courtroom.models.prices import estimate_prompt, price
 from courtroom.models.repair import CutOff, Refused, Unreadable, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
@@ -148,40 +151,67 @@ class Exchange(Generic[A]):
                 self._court.note(
                     f"described/{spec.id}", f"{spec.id} can't see pictures: media are replaced by their descriptions."
                 )
-        messages = self._court.prompts.render(self._task, sees=sees)
+        messages = await self._court.prompts.render(self._task, sees=sees)
         # What a person says holds for this run and its forks: another run of the same case asks anew.
         whose = f"/{self._court.ledger.root}" if spec.id == PERSON else ""
         return Request(spec, messages, self._task, f"{self._court.seed}/{self._member.id}{whose}")
 
     async def _reply(self, request: Request) -> Reply:
-        def permit() -> None:
-            self._court.spent.check(self._court.setup.budget)
-            self._court.spent.calls += 1
+        spent, need = self._court.spent, await self._need(request)
+        held: Reserved | None = None
+
+        def permit() -> Awaitable[None] | None:
+            nonlocal held
+            room = spent.reserve(need, self._court.setup.budget)
+            if isinstance(room, asyncio.Event):
+                return self._later(room)
+            held = room
             self.asked += 1
+            return None
 
         by = (
             self._court.seats.person(self._court.ledger.run, self._path, self._member)
             if request.spec.id == PERSON
             else None
         )
-        before = self.asked
+        paid: Reply | None = None
         try:
             reply, new = await self._court.asker.answer(request, permit, self._court.live.watch(self._path), by)
+            paid = reply if new else None
         except ModelError as failure:
-            if failure.paid and self.asked > before:  # who waited for another's call has not paid for it
-                self._pay(failure.paid)
+            paid = failure.paid if held is not None else None  # who waited for another's call has not paid for it
             raise
+        finally:
+            if held is not None:
+                spent.settle(held, paid)
+            if paid is not None:
+                self._pay(paid)
         self.keys.append(request.key)
         self._latency += reply.latency_s
-        if new:
-            self._pay(reply)
         return reply
 
     def _pay(self, reply: Reply) -> None:
-        """Count what calls have used up, whatever came of them."""
+        """Keep what calls have used up, whatever came of them."""
         self._paid.append(reply)
-        self._court.spent.tokens += reply.usage.prompt + reply.usage.completion
-        self._court.spent.money += reply.cost or 0.0
+        if reply.cost is None and self._court.setup.budget.money is not None:
+            self._court.note(
+                f"price/{self._spec.id}",
+                f"No price is known for {self._spec.id}: its calls don't count against the budget of money. "
+                "Set a budget of tokens too.",
+            )
+
+    async def _need(self, request: Request) -> Need:
+        """What the call may take; not worked out where no budget asks for it."""
+        budget, spec = self._court.setup.budget, request.spec
+        if spec.id in (OFFLINE, PERSON) or (budget.tokens is None and budget.money is None):
+            return Need()
+        known = None if budget.money is None else await asyncio.to_thread(price, spec.id)  # may import LiteLLM
+        return Need(estimate_prompt(request.messages), spec.max_tokens, known, spec.id)
+
+    async def _later(self, room: asyncio.Event) -> None:
+        """Wait until a call under way has left room; the run may have been paused in between."""
+        await room.wait()
+        await self._court.gate.open()
 
 
 def _no(model: str, no: Unreadable) -> str:

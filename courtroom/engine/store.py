@@ -178,7 +178,7 @@ class RunStore:
     def take_out(self, runs: Iterable[str]) -> None:
         """As `delete`, within a transaction of the caller's."""
         named = [(run,) for run in runs]
-        for table in ("events", "rewinds", "questions", "seats"):
+        for table in ("events", "rewinds", "questions", "seats", "lost_drivers"):
             self._database.connection.executemany(f"DELETE FROM {table} WHERE run = ?", named)
         self._database.connection.executemany("DELETE FROM runs WHERE id = ?", named)
 
@@ -220,6 +220,26 @@ class RunStore:
             "UPDATE runs SET owner = ?, heartbeat = ? WHERE id = ? AND owner IS ?", (owner, time.time(), run, former)
         )
         return cursor.rowcount == 1
+
+    def lost_driver(self, run: str) -> int:
+        """Note that a process ended while it drove the run; how often in a row that was without a new event between.
+
+        A run that waits for a person makes no events however well it goes, so that its drivers don't count.
+        """
+        with self._database.transaction() as db:
+            if db.execute("SELECT 1 FROM questions WHERE run = ? AND answer IS NULL", (run,)).fetchone():
+                return 0
+            db.execute(
+                "INSERT INTO lost_drivers SELECT ?, 1, ifnull(max(seq), 0) FROM events WHERE run = ? ON CONFLICT (run)"
+                " DO UPDATE SET times = iif(excluded.seen > seen, 1, times + 1), seen = excluded.seen",
+                (run, run),
+            )
+            row = db.execute("SELECT times FROM lost_drivers WHERE run = ?", (run,)).fetchone()
+        return int(row["times"])
+
+    def forget_lost_drivers(self, run: str) -> None:
+        """A person lets the run go on: it counts as new."""
+        self._database.connection.execute("DELETE FROM lost_drivers WHERE run = ?", (run,))
 
     def beat(self, run: str, owner: str) -> bool:
         """Show that the owner is alive; False when the run is no longer its own."""

@@ -103,9 +103,15 @@ def wait(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     if isinstance(error, (Unstreamed, EmptyStream)) or (error and refuses_form(error)):
         return 0.0
+    told = retry_after(error)
+    return float(_backoff(state)) if told is None else told
+
+
+def retry_after(error: BaseException | None) -> float | None:
+    """Seconds for which the provider wants no call; None where it does not say."""
     headers = getattr(error, "litellm_response_headers", None) or {}  # LiteLLM empties those of `response`
     told = _seconds(str(headers.get("retry-after", "")))
-    return float(_backoff(state)) if told is None else min(told, LONGEST_WAIT_S)
+    return None if told is None else min(told, LONGEST_WAIT_S)
 
 
 def _seconds(told: str) -> float | None:

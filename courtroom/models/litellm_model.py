@@ -33,6 +33,7 @@ from courtroom.models.failures import (
     wait,
 )
 from courtroom.models.keys import credentials
+from courtroom.models.limits import Limits
 from courtroom.models.prices import price
 from courtroom.models.request import REFUSAL, Reply, Request, Usage, Watch, schema_of
 from courtroom.models.spec import ModelSpec
@@ -51,11 +52,12 @@ MOST_MONEY = 10**4
 class LiteLLMModel:
     """Asks over the network. Keys come from the environment, or from `KEYS` for one browser session.
 
-    `ModelSpec.attempts` bounds the calls that a server sees for one request: nothing below this class retries.
+    `ModelSpec.attempts` bounds the calls that a server sees for one request: nothing below this class retries. Each
+    attempt waits for its turn; that wait counts neither for the time-out nor for the latency.
     """
 
-    def __init__(self, media: MediaStore) -> None:
-        self._media = media
+    def __init__(self, media: MediaStore, limits: Limits | None = None) -> None:
+        self._media, self._limits = media, limits or Limits()
         # One thread: many members look at the same video at once, and it is to be decoded once.
         self._encoder = ThreadPoolExecutor(1, thread_name_prefix="media")
         self._lacking: set[tuple[str, str]] = set()
@@ -79,13 +81,15 @@ class LiteLLMModel:
             messages = await self._messages(request)
             async for attempt in attempts:
                 with attempt:
-                    number, began = attempt.retry_state.attempt_number, time.perf_counter()
-                    # The last attempt asks for the whole answer: not every server that says so can stream.
-                    streams = watch if number < spec.attempts and (spec.id, "stream") not in self._lacking else None
-                    async with asyncio.timeout(spec.timeout_s):
-                        reply = await self._ask(request, messages, streams, told)
-                    took = round(time.perf_counter() - began, 4)
-                    return _in_all(told, reply, latency_s=took, attempts=number)
+                    async with self._limits.turn(request) as turn:
+                        number, began = attempt.retry_state.attempt_number, time.perf_counter()
+                        # The last attempt asks for the whole answer: not every server that says so can stream.
+                        streams = watch if number < spec.attempts and (spec.id, "stream") not in self._lacking else None
+                        async with asyncio.timeout(spec.timeout_s):
+                            reply = await self._ask(request, messages, streams, told)
+                        took = round(time.perf_counter() - began, 4)
+                        turn.reply = _in_all(told, reply, latency_s=took, attempts=number)
+                        return turn.reply
         except MediaError as error:
             raise ModelError(str(error)) from error
         except Exception as error:  # noqa: BLE001  LiteLLM has no base of its own for what it raises
