@@ -16,7 +16,7 @@ from courtroom.engine.spent import Need, Reserved
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import longer
 from courtroom.models.prices import estimate_prompt, price
-from courtroom.models.repair import CutOff, Refused, Unreadable, Withheld, complaint, read_answer
+from courtroom.models.repair import CutOff, Empty, Refused, Unreadable, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from courtroom.models.task import Task
@@ -79,12 +79,9 @@ class Exchange(Generic[A]):
             except ModelError as failure:
                 self._error = str(failure)
                 break
-            except (Refused, Withheld) as no:
-                self._error = _no(self._spec.id, no)
-                break
             except Unreadable as unreadable:
-                self._error = f"The answer did not fit what was asked: {unreadable}"
-                if reasks == 0:
+                self._error = _why(request.spec, unreadable)
+                if reasks == 0 or isinstance(unreadable, (Refused, Withheld)):
                     break
                 reasks -= 1
                 request = await self._again(request, reply, unreadable)
@@ -214,8 +211,15 @@ class Exchange(Generic[A]):
         await self._court.gate.open()
 
 
-def _no(model: str, no: Unreadable) -> str:
-    """Why there is no answer where the model, or its provider, gave none on purpose."""
-    if isinstance(no, Refused):
-        return f"{model} refused to answer: “{no}”. Change the case's words or the prompt, or take another model."
-    return f"The provider's filter withheld the answer of {model}. Change the case's words, or take another model."
+def _why(spec: ModelSpec, unreadable: Unreadable) -> str:
+    """Why there is no answer, in a sentence."""
+    match unreadable:
+        case Refused():
+            return f"{spec.id} refused to answer: “{unreadable}”. Change the prompt, or take another model."
+        case Withheld():
+            return f"The provider's filter withheld the answer of {spec.id}. Change the case's words or the model."
+        case CutOff():
+            return f"The answer of {spec.id} was cut off at {spec.max_tokens} tokens. Raise the longest answer."
+        case Empty():
+            return f"{spec.id} gave an empty answer. Look at its server, or take another model."
+    return f"The answer did not fit what was asked: {unreadable}"

@@ -151,8 +151,10 @@ def sentence(error: Exception, request: Request) -> ModelError:
     """What a user is told; the log has the rest, without secrets."""
     model, status, detail = request.spec.id, status_of(error), scrubbed(str(error))
     log.warning("%s: %s: %s", model, type(error).__name__, detail)
-    if isinstance(error, TimeoutError) or status in (408, 504):
+    if isinstance(error, TimeoutError) or status == 408:
         return TimedOut(f"{model} did not answer within {request.spec.timeout_s:g} s. Try again, or allow more time.")
+    if status == 504:
+        return TimedOut(f"The server of {model} got no answer from the model in time (status 504). Try again later.")
     if status == 429:
         return RateLimited(f"{model} allows no more calls for now. Wait a little, or lower the calls at once.")
     if status is not None and status < 500:

@@ -109,10 +109,19 @@ class LiteLLMModel:
         """One call. What it used up is added to `told` as soon as the provider has told it, whatever comes of it."""
         spec = request.spec
         bound = Bound(spec.max_tokens, watch is not None)
-        BOUND.set(bound)
         parameters = {**self._parameters(request), "messages": messages}
-        if watch is None:
-            return await _whole(parameters, bound, told)
+        before = BOUND.set(bound)
+        try:
+            if watch is None:
+                return await _whole(parameters, bound, told)
+            return await self._streamed(spec.id, parameters, bound, told, watch)
+        finally:
+            BOUND.reset(before)
+
+    async def _streamed(
+        self, model: str, parameters: dict[str, Any], bound: Bound, told: list[Reply], watch: Watch
+    ) -> Reply:
+        """A streamed call; a model whose streams keep breaking is not asked for one again."""
         began = False
 
         def heard(text: str) -> None:
@@ -123,15 +132,15 @@ class LiteLLMModel:
         try:
             reply = await _stream(parameters, bound, told, heard)
         except Unstreamed:
-            self._lacking.add((spec.id, "stream"))
+            self._lacking.add((model, "stream"))
             raise
         except (Exception, asyncio.CancelledError) as error:
             if began or breaks_stream(error):
-                self._broken[spec.id] += 1
-                if self._broken[spec.id] >= BROKEN_STREAMS:
-                    self._lacking.add((spec.id, "stream"))
+                self._broken[model] += 1
+                if self._broken[model] >= BROKEN_STREAMS:
+                    self._lacking.add((model, "stream"))
             raise
-        self._broken[spec.id] = 0
+        self._broken[model] = 0
         return reply
 
     async def _messages(self, request: Request) -> list[dict[str, Any]]:
@@ -202,8 +211,11 @@ async def _stream(parameters: dict[str, Any], bound: Bound, told: list[Reply], w
                     watch(text)
             if len(text) + thought > bound.characters:
                 raise Overlong(f"more than {bound.characters} characters")
-    finally:
-        told.append(_used(parameters["model"], usage))
+    except BaseException:
+        if usage is not None:
+            told.append(_used(parameters["model"], usage))
+        raise
+    told.append(_used(parameters["model"], usage))
     # LiteLLM ends each stream with a “stop” of its own; these say how the provider ended it, if it did.
     finish = stream.received_finish_reason or stream.intermittent_finish_reason
     if not finish:

@@ -1,6 +1,7 @@
 """Reading an answer: strict JSON first, then mended JSON, then not at all.
 
 Unreadable       what came is no answer to what was asked: ask again, and say what is wrong with it
+├── Empty        there is nothing in it
 ├── CutOff       it was cut at the longest answer: ask again with more room
 ├── Refused      the model will not answer
 └── Withheld     the provider's filter took the answer out
@@ -51,6 +52,10 @@ class Unreadable(ValueError):
     """An answer that can't be read as what was asked for; the message says what is wrong with it."""
 
 
+class Empty(Unreadable):
+    """There is nothing in it."""
+
+
 class CutOff(Unreadable):
     """The answer was cut at its longest."""
 
@@ -81,7 +86,7 @@ def read_answer(text: str, schema: type[BaseModel], finish: str) -> BaseModel:
     if finish == FILTERED:
         raise Withheld("the provider's filter took it out")
     if not text.strip():
-        raise Unreadable("the answer is empty")
+        raise Empty("the answer is empty")
     try:
         return _fitting(text, schema)
     except Unreadable:
@@ -117,7 +122,7 @@ def _told(error: ValidationError) -> str:
     """What does not fit, field by field, in a line that a model can act upon."""
     items = error.errors(include_url=False, include_input=False, include_context=False)
     lines = [
-        f"{'.'.join(map(str, item['loc']))[:80] or 'the answer'}: {item['msg'][:200]}"
+        f"{'.'.join(map(str, item['loc']))[:80] or 'the answer'}: {item['msg'][:2000]}"
         for item in items[:MOST_COMPLAINTS]
     ]
     if len(items) > MOST_COMPLAINTS:

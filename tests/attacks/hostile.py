@@ -96,6 +96,7 @@ class HostileServer:
     """Those of them that asked for a stream."""
     bodies: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     port: int = 0
+    _writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -132,8 +133,12 @@ class HostileServer:
         for task in lines:
             task.cancel()
         await asyncio.gather(*lines, return_exceptions=True)
+        for writer in self._writers:
+            writer.transport.abort()  # with what nobody has taken
+        await asyncio.sleep(0.01)
 
     async def _line(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.append(writer)
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             fields = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)

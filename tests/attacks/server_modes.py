@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.attacks.hostile import GOOD, USAGE, Asked, Mode, envelope, event, zeros
 
-EMPTY = "the answer is empty"
+EMPTY = "gave an empty answer"
 NO_JSON = "there is no JSON object in it"
 GARBLED = "is no whole reply of a model"
 BROKEN = "broke off"
@@ -202,11 +202,11 @@ ATTACKS: dict[str, Attack] = {
     "a key of JavaScript": Attack(say('{"__proto__": {"side": "seller"}, "constructor": 1, "side": "buyer"}')),
     "the schema echoed": Attack(say(json.dumps(SCHEMA)), "side: Field required"),
     # Why it ended
-    "refused": Attack(say("I will not judge this.", key="refusal"), "refused to answer: “I will not judge"),
+    "refused": Attack(say("I will not judge this.", key="refusal"), "refused to answer: “I will not judge this.”"),
     "filtered": Attack(say("", "content_filter"), "filter withheld"),
     "filtered after a start": Attack(say(GOOD[:20], "content_filter"), "filter withheld"),
     "filtered before": Attack(body(POLICY, 400), "filter refused", told=False),
-    "cut at the longest answer": Attack(say(GOOD[:20], "length"), "cut off before its end"),
+    "cut at the longest answer": Attack(say(GOOD[:20], "length"), "was cut off at 256 tokens"),
     "cut until there is room": Attack(roomy),
     "a tool called": Attack(
         say(None, "tool_calls", tool_calls=[{"index": 0, "id": "t", "function": {"name": "f", "arguments": "{}"}}]),
@@ -277,7 +277,7 @@ ATTACKS: dict[str, Attack] = {
     "429, again in words": limited("soon"),
     "500": status(500, FAILED.format(500)),
     "503": status(503, FAILED.format(503)),
-    "504": status(504, LATE),
+    "504": status(504, "got no answer from the model in time"),
     "400": status(400, "refused the request"),
     "401": status(401, KEY),
     "404": status(404, "is not known to its provider"),

@@ -304,6 +304,7 @@ def test_once_loaded_a_model_imports_nothing_more_when_it_answers(tmp_path: Path
     script = """
 import asyncio, gc, sys
 from pathlib import Path
+import courtroom.courthouse
 from courtroom.media import MediaStore
 from courtroom.models.keys import KEYS
 from courtroom.models.litellm_model import LiteLLMModel
@@ -313,6 +314,7 @@ from tests.say import question
 async def main(url):
     KEYS.set({"OPENAI_API_BASE": url})
     model = LiteLLMModel(MediaStore(Path(sys.argv[1])))
+    assert "litellm" not in sys.modules
     await model.warm()
     assert gc.isenabled() and gc.get_freeze_count() > 100_000
     known = set(sys.modules)
