@@ -238,7 +238,8 @@ def _record(value: Any, fields: Mapping[str, Any]) -> Record:
         except Exception:  # noqa: BLE001, S112  a property that this object does not have; a template that asks for it is told
             continue
     spoken = {name: {code: getattr(value, name)(code) for code in (*LANGUAGES, "")} for name in methods}
-    return record(type(value).__name__, {name: plain(item) for name, item in fields.items()}, more, spoken)
+    text = None if type(value).__str__ is BaseModel.__str__ else str(value)
+    return record(type(value).__name__, {name: plain(item) for name, item in fields.items()}, more, spoken, text)
 
 
 @cache
