@@ -230,7 +230,7 @@ def plain(value: Any) -> Any:
 
 
 def _record(value: Any, fields: Mapping[str, Any]) -> Record:
-    properties, methods = _shown(value.__class__)
+    properties, methods, prints = _shown(value.__class__)
     more: dict[str, Any] = {}
     for name in properties:
         try:
@@ -238,26 +238,23 @@ def _record(value: Any, fields: Mapping[str, Any]) -> Record:
         except Exception:  # noqa: BLE001, S112  a property that this object does not have; a template that asks for it is told
             continue
     spoken = {name: {code: getattr(value, name)(code) for code in (*LANGUAGES, "")} for name in methods}
-    return record(type(value).__name__, {name: plain(item) for name, item in fields.items()}, more, spoken)
+    text = str(value) if prints else None
+    return record(type(value).__name__, {name: plain(item) for name, item in fields.items()}, more, spoken, text)
 
 
 @cache
-def _shown(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The properties of a type, and its methods of one language."""
-    own = {
-        name: member
-        for base in reversed(kind.__mro__)
-        if base not in BaseModel.__mro__
-        for name, member in vars(base).items()
-        if not name.startswith("_")
-    }
+def _shown(kind: type) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+    """The properties of a type, its methods of one language, and whether it prints in a way of its own."""
+    bases = [base for base in reversed(kind.__mro__) if base not in BaseModel.__mro__]
+    own = {name: member for base in bases for name, member in vars(base).items() if not name.startswith("_")}
     properties = tuple(name for name, member in own.items() if isinstance(member, (property, cached_property)))
     methods = tuple(
         name
         for name, member in own.items()
         if inspect.isfunction(member) and list(inspect.signature(member).parameters) == ["self", "language"]
     )
-    return properties, methods
+    prints = not issubclass(kind, BaseModel) or any("__str__" in vars(base) for base in bases)
+    return properties, methods, prints
 
 
 def _broken(text: str) -> bool:

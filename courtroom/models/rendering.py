@@ -88,19 +88,26 @@ def _short(text: str) -> str:
 
 
 class Record:
-    """An object of the program as a template in the worker sees it: a name, fields, and texts by language.
+    """An object of the program as a template in the worker sees it: a name, fields, properties, and texts by language.
 
     It prints as the original does, so that a prompt is the same whichever process renders it.
     """
 
-    def __init__(self, name: str, shown: Mapping[str, Any], more: Mapping[str, Any], spoken: Mapping[str, Any]) -> None:
-        self.__dict__.update(_state=(name, dict(shown), dict(more), dict(spoken)))
+    def __init__(
+        self,
+        name: str,
+        shown: Mapping[str, Any],
+        more: Mapping[str, Any],
+        spoken: Mapping[str, Any],
+        text: str | None = None,
+    ) -> None:
+        self.__dict__.update(_state=(name, dict(shown), dict(more), dict(spoken), text))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return record, self._state
 
     def __getattr__(self, name: str) -> Any:
-        kind, shown, more, spoken = self.__dict__["_state"]
+        kind, shown, more, spoken, _ = self.__dict__["_state"]
         for held in (shown, more):
             if name in held:
                 return held[name]
@@ -118,15 +125,17 @@ class Record:
         return hash(repr(self))
 
     def __str__(self) -> str:
+        if self._state[4] is not None:
+            return str(self._state[4])
         return " ".join(f"{name}={value!r}" for name, value in self._state[1].items())
 
     def __repr__(self) -> str:
         return f"{self._state[0]}({', '.join(f'{name}={value!r}' for name, value in self._state[1].items())})"
 
 
-def record(name: str, shown: Mapping[str, Any], more: Mapping[str, Any], spoken: Mapping[str, Any]) -> Record:
+def record(name: str, *state: Any) -> Record:
     """A record whose type has the name of the original's, as Jinja names it where an attribute is missing."""
-    return _kind(name)(name, shown, more, spoken)
+    return _kind(name)(name, *state)
 
 
 @cache

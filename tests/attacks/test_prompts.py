@@ -1,0 +1,276 @@
+"""Prompts that loop, swell, break out or make no sense: each ends in one sentence, and harms no other run."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.control import Control
+from courtroom.engine.interventions import Change
+from courtroom.engine.rehearsal import rehearse
+from courtroom.engine.runner import LOST_TWICE
+from courtroom.models.apart import MEMORY_MB, Apart, PromptError, why_no_template
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.settings import Settings
+from tests.attacks.dying import bench_that
+from tests.test_pages import ROOT, page, texts
+from tests.toy import CASE, Bench, Shelf, Sight, ToySetup, toy
+
+LOOP = "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}{% endfor %}{% endfor %}{% endfor %}"
+
+HANGS = {
+    "three loops in one another": LOOP,
+    "a loop over a cycler": "{% set c = cycler(1, 2) %}"
+    + LOOP.replace("{% endfor %}", "{{ c.next() }}{% endfor %}", 1),
+    "a power tower": "{{ 10 ** (10 ** 10) }}",
+    "half a million expressions": "{{ round }}" * 500_000,
+}
+SWELLS = {
+    "a text times a lot": '{{ "a" * 300000000 }}',
+    "a list times a lot": "{{ [1] * 10 ** 12 }}",
+    "a long range": "{{ range(10 ** 12) | list }}",
+    "a wide centre": "{{ 'a' | center(10 ** 9) }}",
+    "a wide format": '{{ "%9999999999d" | format(1) }}',
+    "a wide method": "{{ '{:9999999999}'.format(1) }}",
+    "a doubling loop": "{% set n = namespace(t='a') %}{% for x in range(99) %}{% set n.t = n.t ~ n.t %}{% endfor %}",
+    "a wide indent": "{{ ('a\n' * 1000) | indent(10 ** 8) }}",
+    "five million characters": "x" * 5_000_000,
+}
+ESCAPES = {
+    "a class": "{{ ''.__class__.__mro__ }}",
+    "a class by filter": "{{ '' | attr('__class__') }}",
+    "a class by item": "{{ ''['__class__'] }}",
+    "a class by map": "{{ [''] | map(attribute='__class__') | first }}",
+    "a class by format": "{{ '{0.__class__}'.format(1) }}",
+    "a class by format_map": "{{ '{a.__class__}'.format_map({'a': 1}) }}",
+    "a kept format": "{% set f = '{0.__class__}'.format %}{{ f(1) }}",
+    "a cycler's globals": "{{ cycler.__init__.__globals__ }}",
+    "a joiner's globals": "{{ joiner.__init__.__globals__.os }}",
+    "a namespace's globals": "{{ namespace.__init__.__globals__ }}",
+    "lipsum's globals": "{{ lipsum.__globals__ }}",
+    "a macro's globals": "{% macro m() %}{% endmacro %}{{ m.__init__.__globals__ }}",
+    "the template's own": "{{ self.__init__.__globals__ }}",
+    "the context": "{{ self._TemplateReference__context }}",
+    "a case's class": "{{ case.__class__.__init__ }}",
+    "a case's state": "{{ case._state }}",
+    "a generator's frame": "{{ (seen | map('upper')).gi_frame.f_globals }}",
+    "a changed input": "{% set x = seen | list %}{{ x.append(1) }}",
+    "a file of the program": "{% include '../../models/keys.py' %}",
+    "a file of the system": "{% import '/etc/passwd' as p %}",
+}
+NONSENSE = {
+    "a division by zero": "{{ 1 / 0 }}",
+    "a huge float": "{{ 10.0 ** 1000 }}",
+    "an unknown name": "{{ nobody }}",
+    "an unknown attribute": "{{ case.nobody }}",
+    "an unknown filter": "{{ case | nobody }}",
+    "a call of a text": "{{ case.title() }}",
+    "adding a text to a number": "{{ 1 + 'a' }}",
+    "an open block": "{% if case %}",
+    "an open expression": "{{ case",
+    "a macro that calls itself": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+    "a template that takes itself in": "{% include 'vote' %}",
+    "a template that imports itself": "{% from 'vote' import x %}",
+    "a block that calls itself": "{{ self.own() }}",
+    "many brackets": "{{ " + "(" * 5_000 + "1" + ")" * 5_000 + " }}",
+    "many lists": "{{ " + "[" * 5_000 + "]" * 5_000 + " }}",
+    "many signs": "{{ " + "-" * 50_000 + "1 }}",
+    "many loops in one another": "{% for x in seen %}" * 100 + "{% endfor %}" * 100,
+    "a NUL": "a\0b",
+    "half a character": '{{ "\\ud800" }}',
+    "a bad escape": '{{ "\\N{nobody}" }}',
+    "a random choice": "{{ [1, 2] | random }}",
+}
+ATTACKS = {**HANGS, **SWELLS, **ESCAPES, **NONSENSE}
+
+
+def own(text: str) -> str:
+    return "{% block own %}" + text + "{% endblock %}"
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    bench = Bench(tmp_path_factory.mktemp("bench"))
+    yield bench
+    bench.close()
+
+
+def one_sentence(told: str, name: str) -> bool:
+    return told.startswith(f"The prompt “{name}” can't be used: ") and "\n" not in told and len(told) < 500
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
+def test_an_edited_prompt_fails_its_run_in_one_sentence_that_names_it(attack: str, bench: Bench) -> None:
+    asked = len(bench.model.history)
+    run = bench.start(ToySetup(size=2, rounds=1, prompts={"vote": own(attack)}))
+    bench.runner.go(run)
+    bench.runner.wait(run, 60)
+    assert bench.store.status(run) == "failed"
+    assert one_sentence(bench.store.run(run).reason, "vote"), bench.store.run(run).reason
+    assert len(bench.model.history) == asked
+    assert bench.hear(ToySetup(size=2, rounds=1)).run.status == "done"
+
+
+def test_what_is_wrong_in_a_part_is_told_of_the_prompt_and_of_the_part(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    (tmp_path / "vote.md.j2").write_text(own('{% import "_part" as part %}{{ part.said() }}'))
+    (tmp_path / "_part.md.j2").write_text("{% macro said() %}well{% endmacro %}")
+    record = bench.hear(ToySetup(rounds=1, prompts={"_part": "{% macro said() %}{{ 1 / 0 }}{% endmacro %}"}))
+    assert "“vote” with the edited “_part” can't be used: division by zero." in record.run.reason
+    bench.close()
+
+
+def test_half_a_character_in_a_prompt_is_refused_with_its_name() -> None:
+    with pytest.raises(ValueError, match="vote"):
+        ToySetup(prompts={"vote": "\ud800"})
+
+
+def test_other_runs_go_on_while_a_prompt_loops_and_the_looping_run_can_be_stopped(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    loops = [bench.start(ToySetup(prompts={"vote": own(LOOP)}), seed=seed) for seed in range(2)]
+    for run in loops:
+        bench.runner.go(run)
+    assert bench.hear(ToySetup(rounds=1), seed=9).run.status == "done"
+    bench.runner.stop(loops[0])
+    assert bench.store.run(loops[0]).reason.startswith("Stopped.")
+    bench.runner.wait(loops[1], 60)
+    assert one_sentence(bench.store.run(loops[1]).reason, "vote")
+    bench.close()
+
+
+def test_a_restart_takes_a_run_with_a_looping_prompt_up_and_ends_it(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    run = bench.start(ToySetup(prompts={"vote": own(LOOP)}))
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    assert bench.store.claim(run, f"{bench.runner.owner.split(':')[0]}:{gone.pid}:0", None)
+    bench.store.set_status(run, "running")
+    assert bench.runner.take_up_interrupted() == [run]
+    bench.runner.wait(run, 60)
+    assert one_sentence(bench.store.run(run).reason, "vote")
+    bench.close()
+
+
+def test_an_estimate_is_bounded_too(tmp_path: Path) -> None:
+    setup = ToySetup(prompts={"vote": own(LOOP)})
+    with pytest.raises(PromptError, match="“vote” can't be used: it takes too much time"):
+        asyncio.run(rehearse(toy(tmp_path), CASE, setup, 0, Shelf(), Sight()))
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
+    yield house
+    house.close()
+
+
+@pytest.fixture(scope="module")
+def paused(house: Courthouse) -> str:
+    run = house.new_run(
+        "cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=3, rounds=2, consensus=1.0), 0
+    )
+    house.runner.go(run, Control(stage="round 1"))
+    house.runner.wait(run, 30)
+    return run
+
+
+@pytest.mark.parametrize("attack", [LOOP, "{{ 1 / 0 }}"], ids=["loop", "zero"])
+def test_a_fork_with_such_a_prompt_ends_in_the_sentence(attack: str, house: Courthouse, paused: str) -> None:
+    setup = house.record(paused).setup.model_copy(update={"prompts": {"judge": own(attack)}})
+    with pytest.raises(PromptError, match="“judge” can't be used"):
+        house.estimate("cyberjurors", house.library.case("oak-table"), setup, 0, paused)
+    run = house.fork(paused, setup)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    assert one_sentence(house.store.run(run).reason, "judge")
+
+
+def test_an_intervention_with_such_a_prompt_ends_in_the_sentence(house: Courthouse, paused: str) -> None:
+    run = house.fork(paused, house.record(paused).setup)
+    house.runner.go(run, Control(stage="round 1"))
+    house.runner.wait(run, 30)
+    made = house.steer.intervene(run, Change(key="prompts.judge", value=own(LOOP)))
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    assert one_sentence(house.store.run(run).reason, "judge")
+    house.steer.undo(run, made.id)
+    house.runner.go(run)
+    house.runner.wait(run, 30)
+    assert house.store.status(run) == "done"
+
+
+def test_a_fork_from_a_shell_ends_in_the_sentence(house: Courthouse, paused: str) -> None:
+    command = [sys.executable, "-m", "courtroom", "fork", paused, "--set", f"prompts.judge={own(LOOP)}", "--json"]
+    environment = {**os.environ, "COURTROOM_HOME": str(house.settings.home)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "The prompt “judge” can't be used: it takes too much time." in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "attack", ["{% if case %}", "{{ " + "(" * 5_000 + "1" + ")" * 5_000 + " }}"], ids=["open", "deep"]
+)
+def test_the_setup_page_tells_what_is_wrong_with_a_prompt(
+    attack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    st.cache_resource.clear()
+    app = page()
+    app.session_state["setup_section"] = "Prompts"
+    app.switch_page("pages/setup.py").run()
+    next(area for area in app.text_area if area.label == "Text").set_value(attack).run()
+    assert not app.exception
+    assert "can't be used" in texts(app)
+    st.cache_resource.clear()
+
+
+@pytest.mark.parametrize("attack", ["{{ round }}" * 500_000, "{{ " + "-" * 50_000 + "1 }}"], ids=["long", "deep"])
+def test_looking_whether_a_text_is_a_template_is_bounded(attack: str) -> None:
+    assert one_sentence(why_no_template("vote", attack), "vote")
+
+
+@pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="this system does not tell a process's limits")
+def test_the_worker_has_its_limits_and_none_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    apart = Apart({"a": "text"}, {"a": "text"}, {})
+    assert apart.whole("a") == "text\n"
+    assert apart._worker is not None
+    folder = Path(f"/proc/{apart._worker.pid}")
+    limits = {line[:26].strip(): line[26:].split() for line in (folder / "limits").read_text().splitlines()}
+    has_mb = int((folder / "statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    assert int(limits["Max address space"][0]) / 2**20 <= has_mb + MEMORY_MB
+    assert int(limits["Max cpu time"][0]) <= 5
+    assert limits["Max file size"][0] == "0"
+    assert b"sk-very-secret" not in (folder / "environ").read_bytes()
+    apart.close()
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("progress", [False, True], ids=["without progress", "with progress"])
+def test_a_run_that_ends_its_process_twice_waits_for_a_person(progress: bool, tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    run = bench.start(ToySetup(size=2, rounds=4))
+    bench_that(tmp_path, "goes", run, progress)
+    for _ in range(3):
+        if bench.store.status(run) == "running":
+            bench_that(tmp_path, "starts", run, progress)
+    if progress:
+        bench.runner.take_up_interrupted()
+        bench.runner.wait(run, 30)
+        assert bench.store.status(run) == "done"
+    else:
+        assert (bench.store.status(run), bench.store.run(run).reason) == ("paused", LOST_TWICE)
+        bench.runner.go(run)
+        bench.runner.wait(run, 30)
+        assert bench.store.status(run) == "done"
+    bench.close()

@@ -1,0 +1,106 @@
+"""Prompts that are rendered in a process of their own are the very prompts that this process would render."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.models.apart import Apart, plain
+from courtroom.models.prompts import Prompts, templates
+from courtroom.models.rendering import record
+from courtroom.models.request import Message
+from courtroom.models.task import Task
+from courtroom.precedent import PrecedentBatch
+from courtroom.settings import Settings
+from tests.toy import CASE, CastVote, toy
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
+    yield house
+    house.close()
+
+
+SMALL: dict[str, dict[str, Any]] = {
+    "cyberjurors": {"jury_size": 3, "rounds": 2},
+    "jurisagents": {},
+    "verdict": {},
+    "juris": {},
+    "courtroom-llm": {},
+    "distillation": {},
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_prompt_of_a_hearing_is_the_same_both_ways(
+    name: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    procedure = house.procedures[name]
+    twins: dict[int, tuple[Prompts, Prompts]] = {}
+    tasks: set[str] = set()
+    render = Prompts.render
+
+    async def both(prompts: Prompts, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
+        if id(prompts) not in twins:
+            edits = {"_system": templates(prompts._folder)["_system"]}  # an edit that changes nothing
+            twins[id(prompts)] = prompts, Prompts(prompts._folder, prompts._common, edits, prompts._notes)
+        here = await render(prompts, task, sees=sees)
+        assert await render(twins[id(prompts)][1], task, sees=sees) == here
+        tasks.add(task.name)
+        return here
+
+    monkeypatch.setattr(Prompts, "render", both)
+    if procedure.hears == "precedents":
+        case: Any = PrecedentBatch(id="b", title="B", precedents=tuple(house.knowledge.precedents.all()[:2]))
+    else:
+        case = next(house.library.case(one.id) for one in house.library.cases() if one.kind == procedure.hears)
+    house.estimate(name, case, procedure.setup(**SMALL[name]), 0)
+    assert tasks
+
+
+async def test_objects_print_the_same_both_ways(tmp_path: Path) -> None:
+    procedure = toy(tmp_path)
+    text = (
+        "{% block own %}{{ case }} {{ [case.transaction] }} {{ seen }} {{ case.evidence | length }}"
+        " {{ case.title | quote }} {{ case.transaction == case.transaction }} {{ when }}{% endblock %}"
+    )
+    (tmp_path / "vote.md.j2").write_text(text)
+    common = {"case": CASE, "when": datetime(2026, 1, 2, tzinfo=UTC)}
+    task = CastVote(seen=("a", "b"))
+    here = await Prompts(procedure.prompts, common).render(task, sees=False)
+    there = await Prompts(procedure.prompts, common, {"vote": text}).render(task, sees=False)
+    assert here == there
+
+
+def test_a_worker_that_has_ended_by_itself_is_followed_by_another() -> None:
+    apart = Apart({"a": "{{ x }}"}, {"a": "{{ x }}"}, {"x": 1})
+    assert apart.whole("a") == "1\n"
+    assert apart._worker is not None
+    assert apart._worker.stdin is not None
+    first = apart._worker
+    first.stdin.close()
+    first.wait(10)
+    assert apart.whole("a") == "1\n"
+    assert apart._worker is not first
+    apart.close()
+
+
+def test_a_worker_ends_with_what_it_was_started_for() -> None:
+    apart = Apart({"a": "x"}, {"a": "x"}, {})
+    apart.whole("a")
+    worker = apart._worker
+    assert worker is not None
+    del apart
+    assert worker.wait(10) != 0
+
+
+def test_what_is_sent_is_plain() -> None:
+    sent = plain({"case": CASE, "rest": (1, [2.5], {"a"}, Path("x"))})
+    assert sent["rest"] == (1, [2.5], {"a"}, "x")
+    assert isinstance(sent["case"], type(record("Dispute", {}, {}, {})))
