@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+LONGEST_NAME = 80
+"""Characters of a field's name that are told: a stranger's file may have one of megabytes."""
 _NUMBER, _WHOLE = "must be a number.", "must be a whole number."
 _TRUTH = "must be true or false, without quotes."
 _LIST, _OBJECT = "must be a list. Put it in [ ].", "must be an object with named fields. Put it in {{ }}."
@@ -62,7 +64,8 @@ def place(location: Sequence[int | str], data: Any = None) -> str:
             known = data.get("id") if isinstance(data, dict) else None
             words[-1] += f" {part + 1}" + (f" ({known[:40]})" if isinstance(known, str) and known else "")
         else:
-            words.append(str(part))
+            name = str(part)
+            words.append(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…")
     return " › ".join(words) or "the whole"
 
 

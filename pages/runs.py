@@ -17,7 +17,7 @@ from pages.parts.units import many, moment
 
 LIVE_S = 2.0
 PAGE = 25
-WIDTHS = (5, 3, 3, 2, 2, 4)
+WIDTHS = (5, 2.5, 3, 2, 2.5, 4.5)
 COLUMNS = ("Case", "Procedure", "Verdict", "Status", "When", "")
 ORDERS: dict[Order, str] = {"newest": "Newest first", "oldest": "Oldest first", "case": "By case"}
 
@@ -58,9 +58,8 @@ def run_line(row: RunLine) -> None:
     """One run."""
     case, procedure, verdict, status, when, act = st.columns(WIDTHS, vertical_alignment="center")
     known = house.procedures.get(row.procedure)
-    with case:
-        st.markdown(f"**{literal(row.title)}**")
-        st.caption(literal(row.id) + (f" · a fork of {literal(row.parent)}" if row.parent else ""))
+    origin = f" · a fork of {literal(row.parent)}" if row.parent else ""
+    case.markdown(f"**{literal(row.title)}**  \n:small[:gray[{literal(row.id)}{origin}]]")
     procedure.markdown(literal(known.title) if known else f"{literal(row.procedure)} (not installed)")
     with verdict:
         if row.outcome and known:
@@ -84,9 +83,10 @@ def run_line(row: RunLine) -> None:
 def sweep_line(row: SweepLine) -> None:
     """All runs of one sweep."""
     case, procedure, _, status, when, act = st.columns(WIDTHS, vertical_alignment="center")
-    with case:
-        st.markdown(f"**{many(row.runs, 'run')} of the what-if on “{literal(row.title)}”**")
-        st.caption(f"{literal(row.id)} · forks of {literal(row.base)}")
+    case.markdown(
+        f"**{many(row.runs, 'run')} of the what-if on “{literal(row.title)}”**  \n"
+        f":small[:gray[{literal(row.id)} · forks of {literal(row.base)}]]"
+    )
     known = house.procedures.get(row.procedure)
     procedure.markdown(literal(known.title) if known else "")
     status.badge(literal(row.status.capitalize()), color="gray")

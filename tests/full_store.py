@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import sqlite3
+import tempfile
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 from courtroom.courthouse import Courthouse
@@ -14,6 +18,14 @@ from courtroom.settings import Settings
 
 STORE = "courtroom.sqlite"
 SMALL = CyberJurorsSetup(jury_size=3, rounds=1)
+
+
+@cache
+def full_store() -> tuple[Path, str, str]:
+    """One such home for all tests of a process, only to be copied; with the ids of a dispute's run and of its fork."""
+    home = Path(tempfile.mkdtemp(prefix="courtroom-full-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    return (home, *fill(home))
 
 
 def fill(home: Path) -> tuple[str, str]:

@@ -55,30 +55,32 @@ def vectors(house: Courthouse, mend: bool) -> Iterator[Finding]:
                 "COURTROOM_EMBEDDING back.",
             )
             continue
-        told = _wrong_vectors(house, collection)
-        if not told:
+        held = _held(house, collection)
+        behind = held is None or held != _wanted(collection)
+        if not behind:
             yield fine(about, f"{len(collection):,} records are indexed.")
         elif mend:
             try:
                 house.runner.do(collection.warm()).result()
             except CourtroomError as error:
-                yield wrong(about, f"{told} {error}")
+                yield wrong(about, str(error))
             else:
-                yield mended(about, f"{told} It is up to date now.")
+                yield mended(
+                    about, f"It {'did not open' if held is None else 'was behind its records'}; it is up to date now."
+                )
+        elif held is None:
+            yield wrong(about, "It does not open. The next look-up, or --mend, makes it anew.")
         else:
-            yield wrong(about, f"{told} The next look-up, or --mend, brings it up to date.")
+            yield fine(about, f"It is behind its {len(collection):,} records; the next look-up brings it up to date.")
 
 
-def _wrong_vectors(house: Courthouse, collection: Collection[Any]) -> str:
-    wanted = {key: hashlib.sha256(text.encode()).hexdigest() for key, text in collection.texts().items()}
+def _wanted(collection: Collection[Any]) -> dict[str, str]:
+    return {key: hashlib.sha256(text.encode()).hexdigest() for key, text in collection.texts().items()}
+
+
+def _held(house: Courthouse, collection: Collection[Any]) -> dict[str, str] | None:
+    """What the index holds; None where it does not open."""
     try:
-        held = house.runner.do(collection.indexed()).result()
+        return dict(house.runner.do(collection.indexed()).result())
     except CourtroomError:
-        return "The vector index does not open."
-    missing = sum(held.get(key) != digest for key, digest in wanted.items())
-    over = len(held.keys() - wanted.keys())
-    return (
-        f"{missing} texts are not in the vector index as they are, {over} entries are of no record."
-        if missing or over
-        else ""
-    )
+        return None

@@ -29,8 +29,9 @@ def whole(house: Courthouse, mend: bool) -> Iterator[Finding]:
             )
         else:
             yield wrong(ABOUT, f"{path} is damaged. Use --mend to set it aside, then upload its case again.")
+    damaged = {path.name.partition(".")[0] for path in broken}
     there = {path.name.partition(".")[0] for path in files - broken}
-    missing = {digest: name for digest, name in needed.items() if digest not in there}
+    missing = {digest: name for digest, name in needed.items() if digest not in there | damaged}
     for digest, name in sorted(missing.items()):
         yield wrong(ABOUT, f"{digest[:12]}…, a picture or video of {name}, is missing. Upload that case again.")
     spare = [path for path in files - broken if path.name.partition(".")[0] not in needed]

@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,12 @@ from courtroom.knowledge.imports import Pending
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
 
+Row = Mapping[str, Any]
 TOLD = 10
 """Of bad rows of one table, so many are named."""
 
 
-def _run(house: Courthouse, row: sqlite3.Row) -> object:
+def _run(house: Courthouse, row: Row) -> object:
     run = house.store.run(row["id"])
     house.store.case(run)
     if run.procedure not in house.procedures:
@@ -35,14 +37,14 @@ def _run(house: Courthouse, row: sqlite3.Row) -> object:
     return house.store.setup(run.id, house.procedures[run.procedure].setup)
 
 
-def _part(house: Courthouse, row: sqlite3.Row) -> object:
+def _part(house: Courthouse, row: Row) -> object:
     if digest_text(row["text"]) != row["hash"]:
         raise ValueError("its text is not the one that was kept")
     return row
 
 
 # Cases before the runs that hear them: a run whose case was set aside can't be read either.
-READERS: Mapping[str, tuple[str, Callable[[Courthouse, sqlite3.Row], object]]] = {
+READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "snapshots": ("hash", lambda house, row: parse_case(json.loads(row["body"]))),
     "runs": ("id", _run),
     "events": ("run", lambda house, row: EVENT.validate_json(row["body"])),
@@ -54,7 +56,7 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, sqlite3.Row], object]]] =
     "setups": ("name", lambda house, row: house.setups.load(row["name"])),
     "knowledge": ("id", lambda house, row: house.knowledge.collections[row["collection"]].parse(row["body"])),
     "lessons": ("seq", lambda house, row: taught(row)),
-    "imports": ("name", lambda house, row: Pending.model_validate(dict(row))),
+    "imports": ("name", lambda house, row: Pending.model_validate(row)),
     "sweeps": ("id", lambda house, row: house.sweeps.store.sweep(row["id"])),
 }
 """Of each table: the column that names a row, and how a row is read."""
@@ -67,7 +69,7 @@ def readable(house: Courthouse, mend: bool) -> Iterator[Finding]:
         for row in house.database.connection.execute(f"SELECT rowid AS rowid_, * FROM {table}"):
             count += 1
             try:
-                read(table, row[name], lambda row=row: parse(house, row))  # type: ignore[misc]  # noqa: B023
+                read(table, row[name], partial(parse, house, _plain(row)))
             except Unreadable as error:
                 bad.append((row, error))
         if not bad:

@@ -16,6 +16,11 @@ from pages.parts.inert import literal
 
 def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
     """Continue, export, delete. The run's record is read only when one of these is wanted."""
+    with st.popover("More"):
+        _actions(house, row, interrupted)
+
+
+def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
     if (row.status in ("paused", "failed") or interrupted) and st.button("Continue", key=f"go-{row.id}"):
         try:
             house.runner.go(row.id)
@@ -23,12 +28,11 @@ def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
             st.error(literal(str(error)))
         else:
             st.rerun()
-    with st.popover("Export"):
-        _download(house, row, "JSON", "json", lambda record: report.as_json(record, house.answers))
-        _download(
-            house, row, "HTML report", "html",
-            lambda record: report.as_html(record, house.procedures[row.procedure], house.answers, house.media),
-        )  # fmt: skip
+    _download(house, row, "Export as JSON", "json", lambda record: report.as_json(record, house.answers))
+    _download(
+        house, row, "Export as HTML report", "html",
+        lambda record: report.as_html(record, house.procedures[row.procedure], house.answers, house.media),
+    )  # fmt: skip
     if st.button("Delete", key=f"delete-{row.id}", icon=":material/delete:"):
         try:
             record = house.record(row.id)

@@ -22,23 +22,17 @@ from courtroom.database import MIGRATIONS
 from courtroom.doctor import examine
 from courtroom.doctor.rows import READERS
 from courtroom.settings import Settings
-from tests.full_store import STORE, fill
+from tests.full_store import STORE, full_store
 
 ROOT = Path(__file__).parents[2]
 Shell = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture(scope="module")
-def full(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
-    home = tmp_path_factory.mktemp("full")
-    return (home, *fill(home))
-
-
 @pytest.fixture
-def home(full: tuple[Path, str, str], tmp_path: Path) -> Path:
+def home(tmp_path: Path) -> Path:
     """A copy to be spoiled."""
     copy = tmp_path / "home"
-    shutil.copytree(full[0], copy, ignore=shutil.ignore_patterns("chroma", "courtroom.log"))
+    shutil.copytree(full_store()[0], copy, ignore=shutil.ignore_patterns("chroma", "courtroom.log"))
     return copy
 
 

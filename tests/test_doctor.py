@@ -1,0 +1,290 @@
+"""The doctor says what is wrong and mends it; a backup holds everything and opens."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import threading
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from courtroom import backup
+from courtroom.courthouse import Courthouse
+from courtroom.doctor import Finding, examine, servers, surroundings
+from courtroom.errors import StoreError
+from courtroom.settings import Settings
+from tests.full_store import STORE, full_store
+from tests.many_runs import copies
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    copy = tmp_path / "home"
+    shutil.copytree(full_store()[0], copy)
+    return copy
+
+
+def wrong(home: Path, mend: bool = False) -> dict[str, Finding]:
+    return {one.about: one for one in examine(Settings(home=home), mend=mend) if one.state != "fine"}
+
+
+def change(home: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(home / STORE, isolation_level=None)) as db:
+        for statement in statements:
+            db.execute(statement)
+
+
+def test_a_home_that_is_well_is_told_to_be(home: Path) -> None:
+    found = list(examine(Settings(home=home)))
+    assert {one.state for one in found} == {"fine"}
+    assert {one.about.partition(":")[0] for one in found} >= {
+        "libraries", "settings", "servers", "folder", "disk", "store", "schema", "rows", "leases", "media", "words", "vectors",
+    }  # fmt: skip
+
+
+def stray_words(home: Path) -> None:
+    change(home, "INSERT INTO words_statutes (rowid, words) VALUES (99999, 'nothing')")
+
+
+def damage_words(home: Path) -> None:
+    change(home, "UPDATE words_precedents_data SET block = x'00ff00ff' WHERE id > 10")
+
+
+def damage_vectors(home: Path) -> None:
+    (home / "chroma" / "precedents" / "chroma.sqlite3").write_bytes(b"no database at all" * 1000)
+
+
+def dead_lease(home: Path) -> None:
+    change(home, "UPDATE runs SET status = 'running', owner = 'elsewhere:1:ab', heartbeat = 5.0")
+
+
+def stray_rows(home: Path) -> None:
+    change(home, "DELETE FROM runs WHERE id = (SELECT run FROM seats)", "DELETE FROM sweeps")
+
+
+def damaged_picture(home: Path) -> None:
+    next((home / "media").iterdir()).write_bytes(b"GIF89a")
+
+
+MENDED: Mapping[Callable[[Path], None], set[str]] = {
+    stray_words: {"words: statutes"},
+    damage_words: {"words: precedents"},
+    damage_vectors: {"vectors: precedents"},
+    dead_lease: {"leases"},
+    stray_rows: {"rows: strays"},
+}
+
+
+@pytest.mark.parametrize("harm", MENDED, ids=lambda harm: harm.__name__)
+def test_what_is_wrong_is_told_and_mended(harm: Callable[[Path], None], home: Path) -> None:
+    harm(home)
+    told = wrong(home)
+    assert set(told) == MENDED[harm]
+    assert {one.state for one in told.values()} == {"wrong"}
+    assert set(wrong(home)) == MENDED[harm], "without --mend nothing is changed"
+    assert {one.state for one in wrong(home, mend=True).values()} == {"mended"}
+    assert wrong(home) == {}
+
+
+def test_an_index_that_is_behind_its_records_is_no_harm_and_can_be_brought_up(home: Path) -> None:
+    change(home, "DELETE FROM knowledge WHERE collection = 'precedents' AND id IN (SELECT id FROM knowledge LIMIT 3)")
+    change(home, "DELETE FROM words_precedents WHERE rowid NOT IN (SELECT seq FROM knowledge)")
+    told = {one.about: one for one in examine(Settings(home=home))}["vectors: precedents"]
+    assert (told.state, "is behind its 45 records" in told.told) == ("fine", True)
+    assert wrong(home, mend=True)["vectors: precedents"].state == "mended"
+    told = {one.about: one for one in examine(Settings(home=home))}["vectors: precedents"]
+    assert told.told == "45 records are indexed."
+
+
+def test_a_damaged_picture_is_set_aside_and_a_samples_comes_back(home: Path) -> None:
+    damaged_picture(home)
+    assert "is damaged" in wrong(home)["media"].told
+    wrong(home, mend=True)
+    assert len(list((home / "media").glob("*.damaged"))) == 1
+    assert wrong(home) == {}, "it was a sample's"
+
+
+def test_a_missing_picture_is_told_with_its_case(home: Path) -> None:
+    house = Courthouse(Settings(home=home))
+    case = next(house.library.case(one.id) for one in house.library.cases() if one.images)
+    change(home, "DELETE FROM snapshots WHERE hash NOT IN (SELECT case_hash FROM runs)")
+    mine = case.model_copy(update={"id": "mine-too", "title": "With a picture"})
+    medium = next(iter(mine.media()))
+    lost = mine.with_media({medium.file: "0" * 64})
+    house.library.restore(lost)
+    house.close()
+    told = wrong(home)["media"].told
+    assert "With a picture" in told
+    assert "missing" in told
+
+
+def test_rows_that_are_set_aside_are_whole_in_the_file(home: Path) -> None:
+    change(home, "UPDATE cases SET body = CAST(x'7bff' AS TEXT)")
+    wrong(home, mend=True)
+    (aside,) = home.glob("set-aside-*.json")
+    (entry,) = json.loads(aside.read_text())
+    assert entry["table"] == "cases"
+    assert entry["row"]["id"] == "mine"
+    assert entry["row"]["body"].encode("utf-8", "surrogateescape") == b"{\xff"
+
+
+def test_settings_that_nothing_reads_are_told_with_what_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = list(surroundings.variables({"COURTROOM_EMBEDING": "x", "COURTROOM_REAL_DATA": "y", "PATH": "z"}))
+    assert [one.state for one in told] == ["wrong"]
+    assert "do you mean COURTROOM_EMBEDDING?" in told[0].told
+    monkeypatch.setenv("COURTROOM_CHROMA_PORT", "many")
+    assert "COURTROOM_CHROMA_PORT has a value that does not fit" in list(surroundings.variables())[-1].told
+
+
+def test_a_library_that_is_too_old_or_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "requirements.txt").write_text("streamlit>=999  # new\nno-such-library-here>=1\npydantic>=2\n")
+    monkeypatch.setattr(surroundings, "REQUIREMENTS", tmp_path / "requirements.txt")
+    (told,) = surroundings.libraries()
+    assert told.state == "wrong"
+    assert "streamlit" in told.told
+    assert "no-such-library-here is not installed" in told.told
+    assert "pydantic" not in told.told
+
+
+class Models(BaseHTTPRequestHandler):
+    seen: list[tuple[str, str | None]]
+    answer = 200
+
+    def do_GET(self) -> None:
+        type(self).seen.append((self.path, self.headers["Authorization"]))
+        self.send_response(self.answer)
+        if self.answer == 302:
+            self.send_header("Location", "http://127.0.0.1:9/elsewhere")
+        self.end_headers()
+
+    def log_message(self, *args: object) -> None:
+        return None
+
+
+@pytest.fixture
+def server() -> object:
+    Models.seen, Models.answer = [], 200
+    server = HTTPServer(("127.0.0.1", 0), Models)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.mark.parametrize(("answer", "state"), [(200, "fine"), (302, "fine"), (401, "wrong"), (500, "wrong")])
+def test_a_configured_server_is_asked_once_and_no_key_is_told(server: HTTPServer, answer: int, state: str) -> None:
+    Models.answer = answer
+    port = server.server_address[1]
+    environment = {
+        "OPENAI_API_BASE": f"http://me:hidden-word@127.0.0.1:{port}/v1",
+        "OPENAI_API_KEY": "sk-this-is-secret",
+        "GROQ_API_KEY": "gsk-another-secret",
+        "NO_API_BASE": "",
+    }
+    (found,) = servers.reachable(Settings(), environment)
+    assert found.state == state
+    assert [path for path, _ in Models.seen] == ["/v1/models"]
+    assert "secret" not in found.told + found.about
+    assert "hidden-word" not in found.told
+
+
+def test_a_server_that_is_down_is_told_without_a_password() -> None:
+    environment = {"OPENAI_API_BASE": "http://me:hidden@127.0.0.1:9/v1", "OLLAMA_API_BASE": "http://127.0.0.1:9"}
+    found = list(servers.reachable(Settings(), environment))
+    assert [one.state for one in found] == ["wrong", "wrong"]
+    assert "hidden" not in str(found)
+    assert "/api/tags" in found[0].told
+
+
+def test_a_backup_made_while_a_run_goes_on_is_restored_whole(home: Path, tmp_path: Path) -> None:
+    settings = Settings(home=home)
+    house = Courthouse(settings)
+    run = full_store()[1]
+    stop = threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not stop.is_set():
+            copies(house, run, 1, number)
+            number += 1
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        count = backup.write(settings, tmp_path / "all.zip")
+    finally:
+        stop.set()
+        writer.join()
+        house.close()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+    again = Settings(home=tmp_path / "again")
+    assert backup.restore(again, tmp_path / "all.zip") == count > 10
+    assert {one.state for one in examine(again)} == {"fine"}
+    restored = Courthouse(again)
+    assert restored.record(run).run.verdict == Courthouse(settings).record(run).run.verdict
+    for row in restored.store.runs():
+        assert restored.record(row.id).events or row.status == "paused", "a run is there with its events, or not at all"
+    restored.close()
+    with pytest.raises(StoreError, match="has a store already"):
+        backup.restore(again, tmp_path / "all.zip")
+
+
+def test_a_backup_that_is_none_is_refused_and_nothing_is_put_in_place(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home")
+    bad = {
+        "text.zip": b"no zip",
+        "foreign.zip": packed({"readme.txt": b"x"}),
+        "leads-out.zip": packed({STORE: b"x", "../evil": b"x"}),
+        "no-store.zip": packed({STORE: b"no database" * 100}),
+    }
+    for name, data in bad.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(StoreError):
+            backup.restore(settings, tmp_path / name)
+    with pytest.raises(StoreError, match="can't be restored"):
+        backup.restore(settings, tmp_path / "nope.zip")
+    assert list((tmp_path / "home").iterdir()) == []
+    assert not (tmp_path / "evil").exists()
+
+
+def packed(files: Mapping[str, bytes]) -> bytes:
+    import io
+
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def test_a_backup_of_nothing_or_to_nowhere_is_refused(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="nothing to copy"):
+        backup.write(Settings(home=tmp_path / "empty"), tmp_path / "a.zip")
+    with pytest.raises(StoreError, match="ends in .zip"):
+        backup.write(Settings(home=home), tmp_path / "a.tar")
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="can't be written"):
+        backup.write(Settings(home=home), tmp_path / "file" / "a.zip")
+
+
+def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) -> None:
+    change(
+        home,
+        "DROP TABLE written_by",
+        "DROP INDEX runs_listed",
+        "DROP INDEX sweep_runs_by_run",
+        "PRAGMA user_version = 5",
+    )
+    assert set(wrong(home)) == {"schema"}
+    assert not list(home.glob("*.bak"))
+    assert wrong(home, mend=True)["schema"].state == "mended"
+    assert list(home.glob("*.v5.bak"))
+    assert wrong(home) == {}

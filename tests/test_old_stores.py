@@ -1,0 +1,153 @@
+"""Stores of every earlier version open: nothing is lost, a copy lies beside them, and their runs replay."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import tomllib
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from courtroom import __version__
+from courtroom.courthouse import Courthouse
+from courtroom.database import MIGRATIONS, Database
+from courtroom.doctor import examine
+from courtroom.engine.store import RunStore
+from courtroom.evaluation.sweep_store import SweepStore
+from courtroom.settings import Settings
+from courtroom.store_file import tables
+from tests.full_store import STORE, full_store
+
+ROOT = Path(__file__).parents[1]
+OLDER = range(1, len(MIGRATIONS))
+
+
+@pytest.fixture(scope="module")
+def full() -> tuple[Path, str]:
+    return full_store()[:2]
+
+
+def as_of(version: int, home: Path, full: Path, run: str) -> None:
+    """A store as that version wrote it, with one run and whatever else it could hold."""
+    home.mkdir()
+    with closing(sqlite3.connect(home / STORE, isolation_level=None)) as db:
+        for script in MIGRATIONS[:version]:
+            db.executescript(script)
+        db.execute(f"PRAGMA user_version = {version}")
+        db.execute("ATTACH ? AS now", (str(full / STORE),))
+        names = [name for name in tables(MIGRATIONS[:version]) if not name.startswith(("words_", "vocabulary_"))]
+        for name in sorted(set(names) & tables(MIGRATIONS)):
+            columns = [row[1] for row in db.execute(f"PRAGMA table_info({name})")]
+            own = {"runs": "WHERE id = :run", "events": "WHERE run = :run"}.get(name, "")
+            if name in ("lessons", "imports", "sweep_runs", "sweeps", "questions", "seats", "rewinds", "interventions"):
+                continue
+            listed = ", ".join(columns)
+            db.execute(f"INSERT OR REPLACE INTO {name} ({listed}) SELECT {listed} FROM now.{name} {own}", {"run": run})
+        if version == 1:
+            db.execute(
+                "INSERT INTO precedents SELECT id, body, added FROM now.knowledge WHERE collection = 'precedents'"
+            )
+            db.execute("INSERT INTO capabilities VALUES ('precedents', 'seeded', 1)")
+            record = json.loads(db.execute("SELECT body FROM precedents LIMIT 1").fetchone()[0])
+            body = json.dumps({"kind": "learned", "path": "norms", "record": record})
+            db.execute(
+                "INSERT INTO events (run, kind, path, at, body) VALUES (?, 'learned', 'norms', 1.0, ?)", (run, body)
+            )
+
+
+def test_the_version_on_record_is_the_project_s() -> None:
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == __version__
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_a_store_of_an_earlier_version_opens_and_its_run_replays(
+    version: int, tmp_path: Path, full: tuple[Path, str]
+) -> None:
+    run, home = full[1], tmp_path / "home"
+    as_of(version, home, full[0], run)
+    before = (home / STORE).read_bytes()
+    house = Courthouse(Settings(home=home))
+    record = house.record(run)
+    assert record.run.status == "done"
+    assert len(house.knowledge.precedents.all()) == 48
+    fork = house.fork(run, record.setup)
+    house.runner.go(fork)
+    house.runner.wait(fork, 30)
+    again = house.record(fork)
+    assert (again.run.verdict, again.asked) == (record.run.verdict, 0)
+    assert again.recorded > 0
+    house.close()
+    copy = home / f"{STORE}.v{version}.bak"
+    with closing(sqlite3.connect(copy)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (version,)
+        assert db.execute("SELECT id FROM runs").fetchall() == [(run,)]
+    assert copy.stat().st_size == len(before)
+    with closing(sqlite3.connect(home / STORE)) as db:
+        assert db.execute("SELECT version, schema FROM written_by").fetchall() == [(__version__, len(MIGRATIONS))]
+    assert {finding.state for finding in examine(Settings(home=home))} == {"fine"}
+
+
+def test_a_store_without_rows_is_brought_up_without_a_copy(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / STORE, isolation_level=None)) as db:
+        for script in MIGRATIONS[:3]:
+            db.executescript(script)
+        db.execute("PRAGMA user_version = 3")
+    Database(tmp_path / STORE).close()
+    assert [path.name for path in tmp_path.glob("*.bak*")] == []
+
+
+def test_a_store_of_this_version_is_opened_without_writing(tmp_path: Path) -> None:
+    Database(tmp_path / STORE).close()
+    before = (tmp_path / STORE).read_bytes()
+    held = sqlite3.connect(tmp_path / STORE, isolation_level=None)
+    held.execute("BEGIN IMMEDIATE")  # another process writes
+    Database(tmp_path / STORE).close()
+    held.rollback()
+    held.close()
+    assert before == (tmp_path / STORE).read_bytes()
+    assert not list(tmp_path.glob("*.bak"))
+
+
+def killed(work: str, home: Path, *given: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.killed_statements", work, str(home), *given],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout.splitlines()
+
+
+def test_a_migration_that_is_killed_leaves_the_store_at_its_version(tmp_path: Path, full: tuple[Path, str]) -> None:
+    home = tmp_path / "home"
+    as_of(3, home, full[0], full[1])
+    *before, after = killed("migrate", home)
+    assert len(before) > 10
+    assert {line.split()[0] for line in before} == {"3"}
+    assert len(set(before)) == 1, "no table of a later version is there"
+    assert after.split()[0] == str(len(MIGRATIONS))
+    assert after.split()[2:4] == before[0].split()[2:4], "runs and events are all there"
+    assert (home / f"{STORE}.v3.bak").is_file()
+
+
+def test_a_deletion_of_a_sweep_that_is_killed_leaves_all_of_it(tmp_path: Path, full: tuple[Path, str]) -> None:
+    with closing(sqlite3.connect(full[0] / STORE)) as source, closing(sqlite3.connect(tmp_path / STORE)) as target:
+        source.backup(target)
+    database = Database(tmp_path / STORE)
+    (sweep,) = SweepStore(database).sweeps()
+    store = RunStore(database)
+    base = store.run(sweep.base)
+    (_, cell) = SweepStore(database).cells(sweep.id)
+    columns = "procedure, case_id, title, case_hash, setup, seed, status, created, control, parent"
+    database.connection.execute(
+        f"INSERT INTO runs (id, {columns}) SELECT ?, {columns} FROM runs WHERE id = ?", (cell.run, base.id)
+    )
+    database.connection.execute("UPDATE sweeps SET status = 'done'")
+    database.close()
+    *before, after = killed("delete_sweep", tmp_path, sweep.id)
+    assert len(before) > 4
+    assert len(set(before)) == 1, "half of it is never gone"
+    kept, left = (list(map(int, line.split())) for line in (before[0], after))
+    assert [was - now for was, now in zip(kept, left, strict=True)] == [0, 0, 1, 0, 1, 2]
