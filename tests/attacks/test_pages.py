@@ -190,6 +190,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             yield Site(page, watch, app.url, store, fetched.hits)  # type: ignore[attr-defined]
             browser.close()
     fetched.shutdown()
+    fetched.server_close()
     assert not fetched.hits  # type: ignore[attr-defined]
 
 
