@@ -11,7 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
-from courtroom.case import Case, Strict
+from courtroom.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.criminal import CriminalCase
 from courtroom.engine.interventions import Change, Overrule, PutIn, Tell
@@ -126,8 +126,8 @@ def _knowledge(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries)
     house.knowledge.precedents.add([canaries.filled(one) for one in house.knowledge.precedents.all()[:3]])
     for name in ("charges", "statutes"):
         collection: Any = house.knowledge.collections[name]  # type: ignore[index]
-        records: list[Strict] = list(collection.page(0, 2))
-        collection.add([canaries.filled(one) for one in records])
+        records: list[Any] = list(collection.page(0, 2))
+        collection.add([canaries.filled(one).model_copy(update={"id": one.id}) for one in records])
     case = cases["criminal"]
     assert isinstance(case, CriminalCase)
     told = {"title": canaries.one(190), "facts": canaries.all(), "reasoning": canaries.all()}

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Locator, Page, TimeoutError, expect, sync_playwright
+from playwright.sync_api import Locator, Page, TimeoutError, WebSocket, expect, sync_playwright
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from courtroom.models.spec import ModelSpec
 from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, app_server
 from tests.attacks.canaries import HEARINGS, MARK, Canaries, Hostile, hostile_store, refusing
 from tests.openai_server import OpenAIServer
@@ -25,12 +30,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=N
 ELSEWHERE = "http://canary.example"
 """A host outside; the browser finds no address for it, but that it asked is seen."""
 NO_NAMES = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
-COUNTED = """window.drawn = 0;
-new MutationObserver(all => { for (const one of all)
-  if (one.target.getAttribute('data-test-script-state') === 'notRunning') window.drawn += 1;
-}).observe(document, {subtree: true, attributeFilter: ['data-test-script-state']});"""
-"""Counts how often the page has been drawn to its end."""
-DRAWN = "seen => window.drawn > seen && document.querySelector('[data-test-script-state=notRunning]')"
+SHOWN = "() => document.querySelector('[data-test-script-state=notRunning]') && !document.querySelector('[data-stale=true]')"
 SEATS = "[class*='st-key-open-'] button"
 POINTS = ".js-plotly-plot .point path, .js-plotly-plot .sankey-node rect"
 OPENED = """() => {
@@ -52,11 +52,22 @@ class Watch:
     own: str
     hosts: list[str]
     seen: list[str] = field(default_factory=list)
+    drawn: int = 0
+    """How often the server has drawn a page to its end."""
 
     def on(self, page: Page) -> None:
         page.on("request", lambda request: self._asked(request.url))
-        page.on("websocket", lambda socket: self._asked(socket.url.replace("ws://", "http://")))
+        page.on("websocket", self._spoken)
         page.on("dialog", self._ran)
+
+    def _spoken(self, socket: WebSocket) -> None:
+        self._asked(socket.url.replace("ws://", "http://"))
+        socket.on("framereceived", self._told)
+
+    def _told(self, frame: str | bytes) -> None:
+        message = ForwardMsg.FromString(frame) if isinstance(frame, bytes) else ForwardMsg()
+        ended = message.WhichOneof("type") == "script_finished"
+        self.drawn += ended and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
 
     def _asked(self, url: str) -> None:
         if not url.startswith((f"{self.own}/", "data:", "blob:", "file:")):
@@ -84,18 +95,23 @@ class Site:
 
     def open(self, path: str) -> None:
         """A page by its address, to its end."""
+        seen = self.watch.drawn
         self.page.goto(f"{self.url}/{path}", wait_until="domcontentloaded")
         expect(self.page.get_by_test_id("stMain").locator("h1, h2, h3, [role=alert]").first).to_be_visible()
-        self.drawn()
+        self.drawn(seen)
 
     def drawn(self, seen: int = 0) -> None:
-        """Wait until the page has been drawn again; then nothing of it may be wrong."""
-        self.page.wait_for_function(DRAWN, arg=seen)
+        """Wait until the server has drawn the page once more; then nothing of it may be wrong."""
+        deadline = time.monotonic() + 30
+        while self.watch.drawn <= seen:
+            assert time.monotonic() < deadline, "the page was not drawn again"
+            self.page.wait_for_timeout(10)
+        self.page.wait_for_function(SHOWN)
         self.settled()
 
     def click(self, what: Locator) -> None:
         """A click that has the page drawn again."""
-        seen = self.page.evaluate("window.drawn")
+        seen = self.watch.drawn
         what.click()
         self.drawn(seen)
 
@@ -109,7 +125,7 @@ class Site:
         """Every option of a segmented control, by the beginning of its key, one after the other."""
         buttons = self.page.locator(f"[class*='st-key-{key}'] button")
         for number in range(buttons.count()):
-            if not (buttons.nth(number).get_attribute("data-testid") or "").endswith("Active"):
+            if buttons.nth(number).get_attribute("data-selected") != "true":
                 self.click(buttons.nth(number))
             yield buttons.nth(number).inner_text()
 
@@ -170,10 +186,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             page.set_default_timeout(30_000)
             watch = Watch(app.url, [here, ELSEWHERE.removeprefix("http://")])
             watch.on(page)
-            page.context.add_init_script(COUNTED)
             yield Site(page, watch, app.url, store, fetched.hits)  # type: ignore[attr-defined]
             browser.close()
     fetched.shutdown()
+    fetched.server_close()
     assert not fetched.hits  # type: ignore[attr-defined]
 
 
@@ -258,12 +274,10 @@ def test_comparisons_and_what_ifs_are_inert(site: Site) -> None:
 
 
 def test_the_setup_page_and_a_hostile_link_to_it_are_inert(site: Site) -> None:
-    canary = Canaries(ELSEWHERE)
-    setup = '{"procedure":"cyberjurors","setup":{"model":{"id":%s},"rules":[%s]}}'
-    site.open("setup?setup=" + quote(setup % (f'"{canary.one(90)}"', '"![canary](http://canary.example/link.png)"')))
-    for _ in site.each("setup_section"):
-        pass
-    assert site.shown() > 0
+    model = ModelSpec(id=Canaries(ELSEWHERE).one(90)).model_dump(mode="json")
+    site.open("setup?setup=" + quote(json.dumps({"setup": {"model": model}})))
+    for name in site.each("setup_section"):
+        assert site.shown() > 0, name
     site.open(f"setup?fork={site.store.runs['cyberjurors']}")
     for name in site.each("setup_section"):
         assert site.shown() > 0, name
@@ -290,20 +304,18 @@ def test_the_report_is_inert_and_asks_for_nothing(site: Site, tmp_path: Path) ->
     path = tmp_path / "report.html"
     download.value.save_as(path)
     text = path.read_text()
-    assert "default-src 'none'" in text
-    # The policy holds also where a mark got through: here is one put in by hand.
-    path.write_text(
-        text.replace(
-            "<header>", f"<header><img src={ELSEWHERE}/x.png><script>alert(1)</script><img src=x: onerror=alert(2)>"
-        )
-    )
+    assert "default-src 'none'" in unescape(text)
+    # The policy holds also where a mark got through: here are some, put in by hand.
+    marks = f"<img src={site.watch.hosts[0]}/x.png><script>alert(1)</script><img src=x: onerror=alert(2)>"
+    path.write_text(text.replace("<header>", f"<header>{marks}"))
     report = site.page.context.new_page()
-    watch = Watch("file:///", [ELSEWHERE])
+    watch = Watch("file://", site.watch.hosts)
     watch.on(report)
     report.goto(path.as_uri())
     expect(report.locator(".js-plotly-plot").first).to_be_visible()
-    expect(report.get_by_text("canary").first).to_be_visible()
+    expect(report.get_by_text(MARK).first).to_be_visible()
     for one in report.locator("details > summary").all()[:5]:
         one.click()
-    assert not watch.seen, watch.seen
+    assert not site.hits
+    assert not [one for one in watch.seen if not one.endswith(("/x.png", "x:"))], watch.seen
     report.close()

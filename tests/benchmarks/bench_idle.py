@@ -1,0 +1,97 @@
+"""What the server costs when nothing happens: `python -m tests.benchmarks.bench_idle [seconds]`.
+
+The app is copied into a folder as the README's first command makes it, with a `.venv` of many files and its own `.courtroom`.
+A browser stays on each page, all of them finished, and the server's CPU time is read from `/proc`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from courtroom.courthouse import Courthouse
+from courtroom.evaluation.sweeps import evidence_left_out
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.settings import Settings
+from tests.app_server import CHROMIUM, FLAGS, ROOT, app_server
+
+FOLDERS, FILES = 3_000, 10
+"""As many as the libraries of `requirements.txt` bring, about."""
+
+
+def main(seconds: float) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _copied(folder)
+        home = folder / ".courtroom"
+        pages = _finished(home)
+        with app_server(home, folder) as server, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+            print(f"{'open page':<14} CPU of the server over {seconds:g} s")
+            print(f"{'none':<14} {_share(server.pid, seconds):6.2%}", flush=True)
+            for title, address in pages.items():
+                page = browser.new_page()
+                page.goto(f"{server.url}/{address}")
+                page.get_by_test_id("stMain").locator("h1").first.wait_for()
+                page.wait_for_timeout(3_000)  # what is loaded for the first time
+                print(f"{title:<14} {_share(server.pid, seconds):6.2%}", flush=True)
+                page.close()
+            browser.close()
+
+
+def _copied(folder: Path) -> None:
+    skipped = shutil.ignore_patterns(".venv", ".courtroom", ".git", ".*_cache", "__pycache__")
+    shutil.copytree(ROOT, folder, ignore=skipped, dirs_exist_ok=True)
+    for number in range(FOLDERS):
+        package = folder / ".venv" / "lib" / "python3.11" / "site-packages" / f"library{number // 30}" / f"part{number}"
+        package.mkdir(parents=True)
+        for file in range(FILES):
+            (package / f"module{file}.py").touch()
+
+
+def _finished(home: Path) -> dict[str, str]:
+    """The pages' addresses, over a store in which a run, a fork of it and a sweep are done."""
+    house = Courthouse(Settings(home=home))
+    case = house.library.case("oak-table")
+    run = house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=7, rounds=2), 0)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    fork = house.fork(run, house.record(run).setup)
+    house.runner.go(fork)
+    house.runner.wait(fork, 60)
+    sweep = house.sweeps.start(house.sweeps.plan(run, evidence_left_out(case)[:3], (0,)))
+    house.sweeps.wait(sweep, 60)
+    seat = house.people.seat(run, "juror-01").token
+    house.close()
+    return {
+        "Cases": "",
+        "Setup": f"setup?fork={run}",
+        "Deliberation": f"deliberation?run={run}",
+        "Knowledge": "knowledge",
+        "What if": f"sweep?sweep={sweep}",
+        "Runs": "runs",
+        "Compare": f"compare?runs={run},{fork}",
+        "Seat": f"?seat={seat}",
+    }
+
+
+def _share(process: int, seconds: float) -> float:
+    """CPU time over wall time, 1 being one core."""
+    before, began = _cpu(process), time.monotonic()
+    time.sleep(seconds)
+    return (_cpu(process) - before) / (time.monotonic() - began)
+
+
+def _cpu(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]) if len(sys.argv) > 1 else 20.0)
