@@ -12,6 +12,7 @@ from pages.parts.choice_mark import choice_html
 from pages.parts.controls import STATUS
 from pages.parts.house import courthouse
 from pages.parts.inert import literal
+from pages.parts.models_form import typed_keys
 from pages.parts.records import read
 from pages.parts.units import count, duration, moment, money
 
@@ -86,7 +87,7 @@ def line(row: Run) -> None:
                 st.switch_page("pages/deliberation.py", query_params={"run": row.id})
             if (row.status in ("paused", "failed") or interrupted) and st.button("Continue", key=f"go-{row.id}"):
                 try:
-                    house.runner.go(row.id)
+                    house.runner.go(row.id, keys=typed_keys())
                 except CourtroomError as error:
                     st.error(literal(str(error)))
                 else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -11,7 +12,7 @@ from courtroom.engine.setup import Member
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.repair import Unreadable, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
-from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.models.spec import OFFLINE, PERSON, RECORDED, ModelSpec
 from courtroom.models.task import Task
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Exchange(Generic[A]):
         self._latency = 0.0
         self._answer: A | None = None
         self._error = ""
+        self._last = Reply(text="")
         self._described: tuple[str, ...] = ()
         self._refused_pictures = False
 
@@ -46,7 +48,7 @@ class Exchange(Generic[A]):
             try:
                 reply = await self._reply(request)
                 if self._refused_pictures:  # and answers without them: that is what it could not do
-                    self._court.sight.remember(self._spec.id, "vision", False)
+                    await self._court.sight.remember(self._spec, "vision", False)
                 if reply.finish == LATE:
                     request = await self._instead()
                     continue
@@ -63,7 +65,7 @@ class Exchange(Generic[A]):
                     break
                 reasks -= 1
                 again = (Message("assistant", (reply.text,)), Message("user", (complaint(str(unreadable)),)))
-                request = Request(request.spec, (*request.messages, *again), request.task, request.tag)
+                request = replace(request, messages=(*request.messages, *again))
         return self._answer
 
     def called(self, stage: str) -> Called:
@@ -76,6 +78,9 @@ class Exchange(Generic[A]):
             task=self._task.name,
             title=self._task.title,
             model=self._spec.id,
+            answered=self._last.model,
+            connection=self._last.connection,
+            address=self._last.address,
             source="person" if self._spec.id == PERSON else "asked" if self.asked else "recorded",
             keys=tuple(self.keys),
             value=self._answer.model_dump(mode="json") if self._answer is not None else None,
@@ -96,7 +101,7 @@ class Exchange(Generic[A]):
 
     async def _instead(self) -> Request:
         """The same question for the model that answers where a person does not."""
-        self._spec = ModelSpec(id=self._spec.otherwise)
+        self._spec = ModelSpec.model_validate({"id": self._spec.otherwise}, context=RECORDED)
         told = f"{self._member.name} did not answer in time; {self._spec.id} answered instead."
         self._court.note(f"late/{self._path}", told)
         return await self._request()
@@ -113,9 +118,13 @@ class Exchange(Generic[A]):
         messages = self._court.prompts.render(self._task, sees=sees)
         # What a person says holds for this run and its forks: another run of the same case asks anew.
         whose = f"/{self._court.ledger.root}" if spec.id == PERSON else ""
-        return Request(spec, messages, self._task, f"{self._court.seed}/{self._member.id}{whose}")
+        tag = f"{self._court.seed}/{self._member.id}{whose}"
+        return Request(spec, messages, self._task, tag, await self._court.sight.address(spec))
 
     async def _reply(self, request: Request) -> Reply:
+        if request.address and self._court.ledger.had(self._path, request.before_addresses.key):
+            request = request.before_addresses
+
         def permit() -> None:
             self._court.spent.check(self._court.setup.budget)
             self._court.spent.calls += 1
@@ -128,6 +137,7 @@ class Exchange(Generic[A]):
         )
         reply, new = await self._court.asker.answer(request, permit, self._court.live.watch(self._path), by)
         self.keys.append(request.key)
+        self._last = reply
         self._latency += reply.latency_s
         if new:
             self._paid.append(reply)

@@ -16,6 +16,7 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import EVENT, Called, Event, Retrieved, StageBegan, Verdict, Voted
 from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.setup import Setup
+from courtroom.models.spec import RECORDED
 
 if TYPE_CHECKING:
     from courtroom.engine.record import Record
@@ -130,7 +131,7 @@ class RunStore:
     def setup(self, run: str, kind: type[S]) -> S:
         """The setup of a run, as the procedure's own type."""
         row = self._database.connection.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()
-        return kind.model_validate_json(row["setup"])
+        return kind.model_validate_json(row["setup"], context=RECORDED)
 
     def replace_setup(self, run: str, setup: Setup) -> None:
         """Change what may change under way, such as a budget."""
@@ -240,7 +241,7 @@ class RunStore:
         rows = self._database.connection.execute(
             "SELECT at, body FROM events WHERE run = ? AND kind != 'overtaken' ORDER BY seq", (run,)
         )
-        return ((row["at"], EVENT.validate_json(row["body"])) for row in rows)
+        return ((row["at"], EVENT.validate_json(row["body"], context=RECORDED)) for row in rows)
 
     def status(self, run: str) -> str:
         """Where the run stands."""

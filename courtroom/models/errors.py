@@ -1,6 +1,7 @@
 """What can go wrong when a model is asked.
 
 CourtroomError
+├── NotAllowed       a model that may not be asked in this way, whoever wants it; it stops a run
 └── ModelError       no answer could be had
     ├── ModelRefused asking again can't help: a bad key, an unknown model, a request that the provider refuses
     ├── CannotSee    the model refuses pictures; asking without them can help
@@ -10,6 +11,10 @@ CourtroomError
 from __future__ import annotations
 
 from courtroom.errors import CourtroomError
+
+
+class NotAllowed(CourtroomError):
+    """A setup asks for something that would say where a key goes, or names a connection that is not there."""
 
 
 class ModelError(CourtroomError):

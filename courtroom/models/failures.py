@@ -78,6 +78,8 @@ def sentence(error: Exception, request: Request) -> ModelError:
     if status == 429:
         return ModelError(f"{model} allows no more calls for now. Wait a little, or lower the calls at once.")
     if status in (401, 403) or (status == 400 and _KEYS.search(detail)):
+        if there := request.spec.connection:
+            return ModelRefused(f"The key for {model} at {there} was refused. Ask the server's owner for another.")
         name = key_name(provider(model))
         return ModelRefused(f"The key for {model} was refused. Set {name}, or type it on the Setup page.")
     if status is not None and status < 500 and _TOO_LONG.search(detail):

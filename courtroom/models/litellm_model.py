@@ -13,33 +13,35 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
 from courtroom.errors import MediaError
 from courtroom.media import MediaStore
-from courtroom.models.card import card, load, provider
-from courtroom.models.errors import ModelError
+from courtroom.models.card import card, load
+from courtroom.models.connections import Connections
+from courtroom.models.errors import ModelError, NotAllowed
 from courtroom.models.failures import Incomplete, Unstreamed, may_pass, note, refuses_form, sentence, wait
-from courtroom.models.keys import credentials
+from courtroom.models.keys import without_beginnings, without_secrets
 from courtroom.models.prices import price
 from courtroom.models.request import Reply, Request, Usage, Watch, schema_of
+from courtroom.models.route import route
 from courtroom.models.spec import ModelSpec
 from courtroom.models.wire import to_wire
 
 
 class LiteLLMModel:
-    """Asks over the network. Keys come from the environment, or from `KEYS` for one browser session.
+    """Asks over the network, where the server's owner says (`route`).
 
     `ModelSpec.attempts` bounds the calls that a server sees for one request: nothing below this class retries.
     """
 
-    def __init__(self, media: MediaStore) -> None:
-        self._media = media
+    def __init__(self, media: MediaStore, connections: Connections | None = None) -> None:
+        self._media, self._connections = media, connections or Connections()
         # One thread: many members look at the same video at once, and it is to be decoded once.
         self._encoder = ThreadPoolExecutor(1, thread_name_prefix="media")
-        self._lacking: set[tuple[str, str]] = set()
-        """Models found not to stream, or not to take a JSON schema."""
+        self._lacking: set[tuple[str, str, str]] = set()
+        """Connections and models found not to stream, or not to take a JSON schema."""
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
         """See `Model.answer`."""
         await self.warm()
-        spec = request.spec
+        spec = request.spec.checked()
         attempts = AsyncRetrying(
             stop=stop_after_attempt(spec.attempts),
             wait=wait,
@@ -47,17 +49,24 @@ class LiteLLMModel:
             before_sleep=partial(note, spec.id),
             reraise=True,
         )
+        shown = None if watch is None else lambda text: watch(without_beginnings(text))
         try:
             messages = await self._messages(request)
             async for attempt in attempts:
                 with attempt:
                     number, began = attempt.retry_state.attempt_number, time.perf_counter()
                     # The last attempt asks for the whole answer: not every server that says so can stream.
-                    streams = watch if number < spec.attempts and (spec.id, "stream") not in self._lacking else None
+                    streams = (
+                        shown
+                        if number < spec.attempts and (spec.connection, spec.id, "stream") not in self._lacking
+                        else None
+                    )
                     async with asyncio.timeout(spec.timeout_s):
                         reply = await _ask({**self._parameters(request), "messages": messages}, streams)
                     took = round(time.perf_counter() - began, 4)
-                    return reply.model_copy(update={"latency_s": took, "attempts": number})
+                    return _signed(reply, request).model_copy(update={"latency_s": took, "attempts": number})
+        except (NotAllowed, ModelError):
+            raise
         except MediaError as error:
             raise ModelError(str(error)) from error
         except Exception as error:  # noqa: BLE001  LiteLLM has no base of its own for what it raises
@@ -77,18 +86,24 @@ class LiteLLMModel:
 
     def _parameters(self, request: Request) -> dict[str, Any]:
         spec = request.spec
+        extra: dict[str, Any] = dict(spec.extra)
+        if (tokens := extra.pop("thinking_budget", None)) is not None:
+            extra["thinking"] = {"type": "enabled", "budget_tokens": tokens}
         given: dict[str, Any] = {
-            **spec.extra,
-            "model": spec.id,
+            **extra,
             "temperature": spec.temperature,
             "max_tokens": spec.max_tokens,
             "top_p": spec.top_p,
             "timeout": spec.timeout_s,
             "num_retries": 0,
             "max_retries": 0,
-            **credentials(provider(spec.id)),
+            **route(spec, self._connections).parameters(),
         }
-        known = card(spec.id) if spec.structured == "auto" and (spec.id, "schema") not in self._lacking else None
+        known = (
+            card(spec.id)
+            if spec.structured == "auto" and (spec.connection, spec.id, "schema") not in self._lacking
+            else None
+        )
         if spec.structured == "yes" or (known and known.get("supports_response_schema")):
             answer = request.task.form
             form = {"name": answer.__name__, "schema": json.loads(schema_of(answer))}
@@ -98,9 +113,13 @@ class LiteLLMModel:
     def _worth_another(self, spec: ModelSpec, error: BaseException) -> bool:
         """Whether to try again; what the model was found to lack is left out from then on."""
         if isinstance(error, Unstreamed):
-            self._lacking.add((spec.id, "stream"))
-        elif refuses_form(error) and spec.structured == "auto" and (spec.id, "schema") not in self._lacking:
-            self._lacking.add((spec.id, "schema"))
+            self._lacking.add((spec.connection, spec.id, "stream"))
+        elif (
+            refuses_form(error)
+            and spec.structured == "auto"
+            and (spec.connection, spec.id, "schema") not in self._lacking
+        ):
+            self._lacking.add((spec.connection, spec.id, "schema"))
             return True
         return may_pass(error)
 
@@ -115,13 +134,15 @@ async def _ask(parameters: dict[str, Any], watch: Watch | None) -> Reply:
     cost = (whole._hidden_params or {}).get("response_cost")
     if not cost and price(parameters["model"]) is None:
         cost = None  # LiteLLM gives 0 for some models that it has no price for
-    return _reply(choice.message.content or "", choice.finish_reason, whole.usage, cost)
+    reply = _reply(choice.message.content or "", choice.finish_reason, whole.usage, cost)
+    return reply.model_copy(update=_teller(whole))
 
 
 async def _stream(parameters: dict[str, Any], watch: Watch) -> Reply:
     stream = await load().acompletion(stream=True, stream_options={"include_usage": True}, **parameters)
-    text, usage = "", None
+    text, usage, teller = "", None, dict[str, str]()
     async for chunk in stream:
+        teller = teller or _teller(chunk)
         for choice in chunk.choices:
             if choice.delta.content:
                 text += choice.delta.content
@@ -131,7 +152,19 @@ async def _stream(parameters: dict[str, Any], watch: Watch) -> Reply:
     finish = stream.received_finish_reason or stream.intermittent_finish_reason
     if not finish:
         raise Incomplete("the stream broke off") if text else Unstreamed("the reply was no stream")
-    return _reply(text, finish, usage, _cost(parameters["model"], usage))
+    return _reply(text, finish, usage, _cost(parameters["model"], usage)).model_copy(update=teller)
+
+
+def _teller(told: Any) -> dict[str, str]:
+    """Which model answers, as its provider says."""
+    names = {"model": getattr(told, "model", None), "fingerprint": getattr(told, "system_fingerprint", None)}
+    return {field: str(value) for field, value in names.items() if value}
+
+
+def _signed(reply: Reply, request: Request) -> Reply:
+    """A reply with where it was asked for, and without any key that the server may have echoed."""
+    told = {name: without_secrets(getattr(reply, name)) for name in ("text", "finish", "model", "fingerprint")}
+    return reply.model_copy(update={**told, "connection": request.spec.connection, "address": request.address})
 
 
 def _cost(model: str, usage: Any) -> float | None:

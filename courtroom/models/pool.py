@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from courtroom.media import MediaStore
+from courtroom.models.connections import Connections
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
@@ -14,8 +15,8 @@ from courtroom.models.spec import OFFLINE
 class ModelPool:
     """Passes a request to whoever answers for its model."""
 
-    def __init__(self, media: MediaStore) -> None:
-        self._offline, self._online = OfflineModel(), LiteLLMModel(media)
+    def __init__(self, media: MediaStore, connections: Connections | None = None) -> None:
+        self._offline, self._online = OfflineModel(), LiteLLMModel(media, connections)
         self._limits: dict[str, asyncio.Semaphore] = {}
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
