@@ -44,7 +44,7 @@ class Connection(Strict):
     @classmethod
     def _known(cls, provider: str) -> str:
         if provider not in PROVIDERS:
-            raise ValueError(f"must be one of {', '.join(PROVIDERS)}")
+            raise ValueError("must be a provider that a model id can begin with, such as openai, ollama or hosted_vllm")
         return provider
 
     @field_validator("address")

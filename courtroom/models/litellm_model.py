@@ -17,7 +17,7 @@ from courtroom.models.card import card, load
 from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelError, NotAllowed
 from courtroom.models.failures import Incomplete, Unstreamed, may_pass, note, refuses_form, sentence, wait
-from courtroom.models.keys import without_beginnings, without_secrets
+from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
 from courtroom.models.prices import price
 from courtroom.models.request import Reply, Request, Usage, Watch, schema_of
 from courtroom.models.route import route
@@ -49,7 +49,8 @@ class LiteLLMModel:
             before_sleep=partial(note, spec.id),
             reraise=True,
         )
-        shown = None if watch is None else lambda text: watch(without_beginnings(text))
+        secrets = secret_forms()
+        shown = None if watch is None else lambda text: watch(without_beginnings(text, secrets))
         try:
             messages = await self._messages(request)
             async for attempt in attempts:
@@ -64,7 +65,7 @@ class LiteLLMModel:
                     async with asyncio.timeout(spec.timeout_s):
                         reply = await _ask({**self._parameters(request), "messages": messages}, streams)
                     took = round(time.perf_counter() - began, 4)
-                    return _signed(reply, request).model_copy(update={"latency_s": took, "attempts": number})
+                    return _signed(reply, request, secrets).model_copy(update={"latency_s": took, "attempts": number})
         except (NotAllowed, ModelError):
             raise
         except MediaError as error:
@@ -142,7 +143,7 @@ async def _stream(parameters: dict[str, Any], watch: Watch) -> Reply:
     stream = await load().acompletion(stream=True, stream_options={"include_usage": True}, **parameters)
     text, usage, teller = "", None, dict[str, str]()
     async for chunk in stream:
-        teller = teller or _teller(chunk)
+        teller |= _teller(chunk)
         for choice in chunk.choices:
             if choice.delta.content:
                 text += choice.delta.content
@@ -157,13 +158,17 @@ async def _stream(parameters: dict[str, Any], watch: Watch) -> Reply:
 
 def _teller(told: Any) -> dict[str, str]:
     """Which model answers, as its provider says."""
-    names = {"model": getattr(told, "model", None), "fingerprint": getattr(told, "system_fingerprint", None)}
+    hidden = (
+        getattr(told, "_hidden_params", None) or {}
+    )  # there in a stream, where LiteLLM puts the id that was asked for
+    model = hidden.get("provider_response_model") or getattr(told, "model", None)
+    names = {"model": model, "fingerprint": getattr(told, "system_fingerprint", None)}
     return {field: str(value) for field, value in names.items() if value}
 
 
-def _signed(reply: Reply, request: Request) -> Reply:
+def _signed(reply: Reply, request: Request, secrets: tuple[str, ...]) -> Reply:
     """A reply with where it was asked for, and without any key that the server may have echoed."""
-    told = {name: without_secrets(getattr(reply, name)) for name in ("text", "finish", "model", "fingerprint")}
+    told = {name: without_secrets(getattr(reply, name), secrets) for name in ("text", "finish", "model", "fingerprint")}
     return reply.model_copy(update={**told, "connection": request.spec.connection, "address": request.address})
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
 
 from courtroom.case import Strict
 from courtroom.models.errors import NotAllowed
@@ -106,11 +106,14 @@ class ModelSpec(Strict):
         exclude_if=lambda otherwise: otherwise == ABSTAIN,
     )
 
-    @model_validator(mode="after")
-    def _may_be_asked(self, info: ValidationInfo) -> Self:
-        if not (info.context and info.context.get("recorded")) and (problem := self.problem()):
+    @model_validator(mode="wrap")
+    @classmethod
+    def _may_be_asked(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
+        made = handler(value)
+        recorded = isinstance(value, ModelSpec) or (info.context and info.context.get("recorded"))
+        if not recorded and (problem := made.problem()):
             raise ValueError(problem)
-        return self
+        return made
 
     def problem(self) -> str:
         """Why this may not be asked, in a sentence; empty where it may."""
