@@ -49,21 +49,17 @@ class LiteLLMModel:
             before_sleep=partial(note, spec.id),
             reraise=True,
         )
-        secrets = secret_forms()
-        shown = None if watch is None else lambda text: watch(without_beginnings(text, secrets))
         try:
             messages = await self._messages(request)
             async for attempt in attempts:
                 with attempt:
                     number, began = attempt.retry_state.attempt_number, time.perf_counter()
+                    parameters = {**self._parameters(request), "messages": messages}
+                    secrets = secret_forms()
                     # The last attempt asks for the whole answer: not every server that says so can stream.
-                    streams = (
-                        shown
-                        if number < spec.attempts and (spec.connection, spec.id, "stream") not in self._lacking
-                        else None
-                    )
+                    whole = number == spec.attempts or (spec.connection, spec.id, "stream") in self._lacking
                     async with asyncio.timeout(spec.timeout_s):
-                        reply = await _ask({**self._parameters(request), "messages": messages}, streams)
+                        reply = await _ask(parameters, None if whole else _careful(watch, secrets))
                     took = round(time.perf_counter() - began, 4)
                     return _signed(reply, request, secrets).model_copy(update={"latency_s": took, "attempts": number})
         except (NotAllowed, ModelError):
@@ -143,7 +139,7 @@ async def _stream(parameters: dict[str, Any], watch: Watch) -> Reply:
     stream = await load().acompletion(stream=True, stream_options={"include_usage": True}, **parameters)
     text, usage, teller = "", None, dict[str, str]()
     async for chunk in stream:
-        teller |= _teller(chunk)
+        teller = _teller(chunk) | teller  # what came first counts: the last chunks are LiteLLM's own
         for choice in chunk.choices:
             if choice.delta.content:
                 text += choice.delta.content
@@ -154,6 +150,11 @@ async def _stream(parameters: dict[str, Any], watch: Watch) -> Reply:
     if not finish:
         raise Incomplete("the stream broke off") if text else Unstreamed("the reply was no stream")
     return _reply(text, finish, usage, _cost(parameters["model"], usage)).model_copy(update=teller)
+
+
+def _careful(watch: Watch | None, secrets: tuple[str, ...]) -> Watch | None:
+    """Is shown what streams in without any key that the server may echo."""
+    return None if watch is None else lambda text: watch(without_beginnings(text, secrets))
 
 
 def _teller(told: Any) -> dict[str, str]:

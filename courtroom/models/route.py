@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from courtroom.models.card import load, provider
 from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelRefused, NotAllowed
-from courtroom.models.keys import KEYS, NO_KEY, first_set, typed_name
+from courtroom.models.keys import KEYS, NO_KEY, first_set, hide, typed_name
 from courtroom.models.providers import PROVIDERS, Provider
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 
@@ -44,6 +44,7 @@ def route(spec: ModelSpec, connections: Connections, *, typed: bool = True) -> R
         there = connections.named(spec.connection)
         # The owner's key for it counts alone: what a person typed is for another one.
         key = there.secret or keys.get(typed_name(spec.connection), "").strip() or NO_KEY
+        hide(key)
         return Route(f"{there.provider}/{spec.id.removeprefix(f'{there.provider}/')}", there.address, key)
     served_by = provider(spec.id)
     if not served_by:
@@ -59,6 +60,7 @@ def route(spec: ModelSpec, connections: Connections, *, typed: bool = True) -> R
     key = next((key for name in known.keys if (key := keys.get(name, "").strip())), "") or first_set(known.keys)
     if not key and not known.near and not address:
         raise ModelRefused(f"There is no key for {spec.id}. Set {known.keys[0]}, or type it on the Setup page.")
+    hide(key)  # what is sent may come back after whoever typed it has gone
     return Route(spec.id, address, key or NO_KEY)
 
 

@@ -292,6 +292,18 @@ def test_two_servers_with_one_models_name_share_no_answer_and_old_answers_are_fo
     assert replace(plain, address="http://a/v1").before_addresses.key == plain.key
 
 
+async def test_a_key_that_comes_back_after_it_was_forgotten_is_scrubbed_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    held = {"OPENAI_API_KEY": f"{MARK}-typed and forgotten"}
+    KEYS.set(held)
+    with Trap("401", to=held.clear) as trap:
+        monkeypatch.setenv("OPENAI_API_BASE", trap.url)
+        told = await asked(model(tmp_path), question(attempts=1))
+    assert held == {}
+    assert canaries_in(told + caplog.text) == []
+
+
 @pytest.mark.parametrize("secret", [f"{MARK}-x&y/z+w", 'made "up" secret', "schlüssel-für-alles"])
 def test_a_secret_is_scrubbed_in_whatever_form(secret: str) -> None:
     KEYS.set({"ANY_KEY": secret})

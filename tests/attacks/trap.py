@@ -45,8 +45,8 @@ class Trap:
 
     way: str = "echo"
     """`echo`, `errors`, `redirects`, or one status as a number."""
-    to: Callable[[], str] = lambda: ""
-    """Where it sends on to."""
+    to: Callable[[], str | None] = lambda: ""
+    """Where it sends on to; called with each request."""
     seen: list[Sent] = field(default_factory=list)
 
     @property
@@ -89,9 +89,9 @@ class Trap:
         self._thread.join()
 
     def _answer(self, sent: Sent) -> tuple[int, dict[str, str], bytes]:
-        form = {"Content-Type": "application/json"}
+        form, there = {"Content-Type": "application/json"}, self.to() or ""
         if self.way == "redirects":
-            return REDIRECTS[len(self.seen) % 4], {"Location": self.to() + sent.path.removeprefix("/v1")}, b""
+            return REDIRECTS[len(self.seen) % 4], {"Location": there + sent.path.removeprefix("/v1")}, b""
         if self.way != "echo":
             status = STATUSES[len(self.seen) % 6] if self.way == "errors" else int(self.way)
             error = {"message": f"You sent {sent.echo()}", "type": "refused", "code": sent.echo()}
