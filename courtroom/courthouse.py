@@ -33,6 +33,7 @@ from courtroom.knowledge.search import Knowledge
 from courtroom.library import Library
 from courtroom.media import MediaStore
 from courtroom.models.capabilities import Capabilities
+from courtroom.models.connections import Connections
 from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
@@ -59,14 +60,22 @@ class Courthouse:
     Args:
         settings: where things are kept; from the environment by default.
         streaming: whether answers stream into the page as they arrive.
+        connections: among Streamlit's secrets, beside those of the settings.
 
     Raises:
         StoreError: the store can't be used.
         CourtroomError: the settings do not fit.
     """
 
-    def __init__(self, settings: Settings | None = None, *, streaming: bool = False) -> None:
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        streaming: bool = False,
+        connections: Mapping[str, Any] | None = None,
+    ) -> None:
         self.settings = settings or from_environment()
+        self.connections = Connections.read(self.settings.connections, connections)
         self.database = Database(self.settings.database)
         _log_to(self.settings)
         self.media = MediaStore(self.settings.media)
@@ -107,12 +116,12 @@ class Courthouse:
     @cached_property
     def capabilities(self) -> Capabilities:
         """Which models can see."""
-        return Capabilities(self.database)
+        return Capabilities(self.database, self.connections)
 
     @cached_property
     def pool(self) -> ModelPool:
         """All models that can be asked."""
-        return ModelPool(self.media)
+        return ModelPool(self.media, self.connections)
 
     @property
     def runner(self) -> Runner:
@@ -154,10 +163,6 @@ class Courthouse:
             logging.getLogger(__name__).exception("import %s", digest)
         finally:
             state.running = False
-
-    def keys_for(self, run: str, keys: Mapping[str, str]) -> None:
-        """Keys typed in the browser, for one run, in memory only. Names are those of the environment."""
-        self.runner.keys[run] = dict(keys)
 
     def new_run(self, procedure: str, case: Case, setup: Setup, seed: int) -> str:
         """Put a run on record with its complete setup; it is not driven yet.

@@ -20,6 +20,7 @@ class Settings(BaseSettings):
     chroma_host: str | None = None
     chroma_port: int = 8000
     embedding: str = "hashed-ngrams"
+    connections: Path | None = None
 
     @property
     def database(self) -> Path:

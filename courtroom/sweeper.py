@@ -145,7 +145,7 @@ class Sweeper:
         """Run a plan; where the very same is on record already, that sweep goes on. Its id.
 
         Args:
-            keys: typed in the browser, for the sweep's runs, in memory only.
+            keys: what the person typed who starts it; see `Runner.go`.
         """
         row = self._house.store.run(wanted.base)
         sweep = self.store.same(wanted) or self.store.create(wanted, row.title, row.seed)
@@ -154,8 +154,7 @@ class Sweeper:
 
     def go(self, sweep: str, keys: Mapping[str, str] | None = None) -> None:
         """Start the remaining runs, and try those again that had stopped."""
-        if keys is not None:
-            self._keys[sweep] = dict(keys)
+        self._keys[sweep] = dict(keys or {})
         if self.store.sweep(sweep).status != "done":
             self.store.set_status(sweep, "running")
             self._do(self._take_up(sweep, self._house.runner))
@@ -216,11 +215,17 @@ class Sweeper:
     async def _take_up(self, sweep: str, runner: Runner) -> None:
         row, owner = self.store.sweep(sweep), runner.owner
         if sweep in self._driving or (row.owner not in (None, owner) and alive(row.owner, row.heartbeat)):
+            if sweep not in self._driving:
+                self._keys.pop(sweep, None)
             return  # its driver goes on by itself
         if self.store.claim(sweep, owner, row.owner):
             self._driving.add(sweep)
             task = asyncio.create_task(self._drive(sweep, runner))
-            task.add_done_callback(lambda done: self._driving.discard(sweep))
+            task.add_done_callback(lambda done: self._let_go(sweep))
+
+    def _let_go(self, sweep: str) -> None:
+        self._driving.discard(sweep)
+        self._keys.pop(sweep, None)
 
     async def _drive(self, sweep: str, runner: Runner) -> None:
         try:
@@ -262,9 +267,7 @@ class Sweeper:
         if cell.status == "waiting":
             setup, case = applied(sweep.plan.variants[cell.variant], base.setup, base.case)
             self._house.fork(base.run.id, setup, cell.seed, case, cell.run)
-        if keys := self._keys.get(sweep.id):
-            runner.keys[cell.run] = keys
-        await runner.finish(cell.run)
+        await runner.finish(cell.run, self._keys.get(sweep.id, {}))
 
     def _conclude(self, sweep: str, troubles: list[str]) -> None:
         left = [cell for cell in self.store.cells(sweep) if cell.status != "done"]

@@ -21,6 +21,7 @@ from pages.parts.personas_table import personas_table
 from pages.parts.prompts_editor import prompts_editor
 from pages.parts.rules_editor import rules_editor
 from pages.parts.setup_file import setup_file
+from pages.parts.shared_setup import link_box
 
 house = courthouse()
 
@@ -46,6 +47,7 @@ else:
 draft = Draft.of(procedure)
 if parent is not None:
     draft.fork_of(parent.run.id, parent.setup, parent.run.seed)
+undecided = link_box(draft, procedure)
 seed = int(
     top[2].number_input("Seed", 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help="All chance depends on it.")
 )
@@ -79,8 +81,8 @@ section = st.segmented_control(
     label_visibility="collapsed",
 )
 if section == "Models":
-    models_form(draft, procedure, case)
-    keys_form()
+    models_form(draft, procedure, case, house.connections)
+    keys_form(house.connections)
 elif section == "Jury":
     personas_table(draft, case)
 elif section == "Follow-graph":
@@ -109,12 +111,13 @@ with start_bar:
         problems = explain(error)
     for problem in problems:
         st.error(literal(problem))
+    waits = undecided or bool(problems)
     with st.container(horizontal=True, vertical_alignment="center"):
-        start = st.button("Start", type="primary", icon=":material/play_arrow:", disabled=bool(problems))
+        start = st.button("Start", type="primary", icon=":material/play_arrow:", disabled=waits)
         paused = st.button(
             "Start step by step",
             icon=":material/skip_next:",
-            disabled=bool(problems),
+            disabled=waits,
             help="Stops after the first stage; go on stage by stage.",
         )
         undo = st.button(
@@ -136,14 +139,14 @@ with start_bar:
         if setup.model.id == OFFLINE:
             st.caption(NOTICE)
         estimate_view(house, procedure, case, setup, seed, parent.run.id if parent else None, planned)
-    if (start or paused) and not problems:
+    if (start or paused) and not waits and not problems:
         try:
             if parent:
                 run = house.fork(parent.run.id, setup, seed, interventions=planned)
             else:
                 run = house.new_run(procedure.name, case, setup, seed)
-            house.keys_for(run, typed_keys())
-            house.runner.step(run) if paused else house.runner.go(run)
+            keys = typed_keys()
+            house.runner.step(run, keys) if paused else house.runner.go(run, keys=keys)
         except CourtroomError as error:
             st.error(literal(str(error)))
         else:

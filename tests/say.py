@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 
 from courtroom.case import Medium
 from courtroom.media import MediaStore
-from courtroom.models.keys import KEYS
+from courtroom.models.connections import Connection, Connections
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.request import Message, Reply, Request, schema_of
 from courtroom.models.spec import ModelSpec
@@ -39,7 +40,13 @@ def picture(store: MediaStore) -> Medium:
     return Medium(id="photo", kind="image", file="a.png", sha256=store.take(png(), "a.png"))
 
 
+def there(server: OpenAIServer, **settings: Any) -> Connections:
+    """The server as a connection named `test`."""
+    given = {"provider": "openai", "address": server.url, **settings}
+    return Connections({"test": Connection.model_validate(given)})
+
+
 async def ask(server: OpenAIServer, folder: Path, watch: Callable[[str], None] | None = None, **spec: object) -> Reply:
     """Put the question to a server of one's own."""
-    KEYS.set({"OPENAI_API_BASE": server.url})
-    return await LiteLLMModel(MediaStore(folder)).answer(question(**spec), watch)  # type: ignore[arg-type]
+    request = question(**{"connection": "test", **spec})  # type: ignore[arg-type]
+    return await LiteLLMModel(MediaStore(folder), there(server)).answer(request, watch)

@@ -43,8 +43,8 @@ async def test_what_was_found_out_is_known_after_a_restart(database: Database) -
     spec = ModelSpec(id="openai/a-model-of-my-own")
     first = Capabilities(database)
     assert await first.sees(spec)
-    assert first.recall(spec.id, "vision") is None
-    first.remember(spec.id, "vision", False)
+    assert await first.recall(spec, "vision") is None
+    await first.remember(spec, "vision", False)
     assert not await first.sees(spec)
     with closing(Database(database.path)) as again:
         assert not await Capabilities(again).sees(spec)

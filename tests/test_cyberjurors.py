@@ -59,7 +59,7 @@ def house(tmp_path: Path, jury: Jury) -> Iterator[Courthouse]:
 
 
 def hear(house: Courthouse, case: Dispute | None = None, seed: int = 0, **knobs: Any) -> Record:
-    setup = CyberJurorsSetup(**{"model": ModelSpec(id="scripted/any", vision="no"), "jury_size": 5, **knobs})
+    setup = CyberJurorsSetup(**{"model": ModelSpec(id="scripted", vision="no"), "jury_size": 5, **knobs})
     run = house.new_run("cyberjurors", case or house.library.case(CASE), setup, seed)
     house.runner.go(run)
     house.runner.wait(run, 30)
@@ -234,11 +234,11 @@ def test_a_panel_may_have_any_size_from_one_to_fifty_one(house: Courthouse, size
 
 
 def test_a_heterogeneous_jury_asks_each_member_its_own_model(house: Courthouse, jury: Jury) -> None:
-    other = ModelSpec(id="other/model", vision="no")
+    other = ModelSpec(id="other-model", vision="no")
     hear(house, members={"juror-02": other}, roles={"clerk": other}, rounds=1)
     asked = {request.tag: request.spec.id for request in jury.asked if request.task.name in ("judge", "summarise")}
-    assert asked["0/juror-02"] == asked["0/clerk"] == "other/model"
-    assert asked["0/juror-01"] == "scripted/any"
+    assert asked["0/juror-02"] == asked["0/clerk"] == "other-model"
+    assert asked["0/juror-01"] == "scripted"
 
 
 def test_a_model_said_to_see_that_refuses_pictures_is_asked_once_more_with_descriptions(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_a_model_said_to_see_that_refuses_pictures_is_asked_once_more_with_descr
     house = Courthouse(Settings(home=tmp_path))
     blind = Blind()
     house.runner._asker = Asker(house.answers, blind)
-    record = hear(house, model=ModelSpec(id="scripted/any", vision="yes"), variant="iv-cot")
+    record = hear(house, model=ModelSpec(id="scripted", vision="yes"), variant="iv-cot")
     assert record.failed == 0
     assert any("can't see pictures" in note for note in record.notes)
     assert not any(isinstance(p, Medium) for request in blind.asked for m in request.messages for p in m.parts)

@@ -15,7 +15,6 @@ from courtroom.knowledge.embedding import HashedNgrams, LiteLLMEmbedding
 from courtroom.knowledge.index import VectorIndex
 from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Knowledge, Rank, Search
-from courtroom.models.keys import KEYS
 from courtroom.settings import Settings
 from tests import forks
 from tests.openai_server import OpenAIServer
@@ -130,7 +129,6 @@ async def test_any_litellm_embedding_can_be_used_and_asks_each_text_once(tmp_pat
             v = await embedding.embed(["a", "b", "a"])
         finally:
             del os.environ["OPENAI_API_BASE"], os.environ["OPENAI_API_KEY"]
-            KEYS.set({})
     assert v.shape[0] == 3
     assert np.allclose(v[0], v[2])
     assert not np.allclose(v[0], v[1])

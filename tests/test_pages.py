@@ -145,6 +145,8 @@ def test_a_setup_comes_with_a_link(house: Courthouse) -> None:
     app.switch_page("pages/setup.py")
     app.query_params["setup"] = json.dumps({"procedure": "cyberjurors", "seed": 7, "setup": {"rounds": 2}})
     app.run()
+    assert next(n for n in app.number_input if n.label.startswith("Rounds")).value != 2
+    next(button for button in app.button if button.label == "Use these settings").click().run()
     assert next(n for n in app.number_input if n.label.startswith("Rounds")).value == 2
 
 

@@ -155,7 +155,10 @@ class Sight:
     async def sees(self, spec: ModelSpec) -> bool:
         return False
 
-    def remember(self, model: str, name: str, value: bool) -> None:
+    async def address(self, spec: ModelSpec) -> str:
+        return ""
+
+    async def remember(self, spec: ModelSpec, name: str, value: bool) -> None:
         raise AssertionError("nothing is found out here")
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
+from courtroom.models.spec import RECORDED
 
 S = TypeVar("S", bound=Setup)
 Change = tuple[str, Any, Any]
@@ -20,8 +21,11 @@ def differences(before: Setup, after: Setup) -> list[Change]:
     return [(path, old, new) for path, (old, new) in leaves(both)]
 
 
-def changed(setup: S, changes: Mapping[str, Any]) -> S:
+def changed(setup: S, changes: Mapping[str, Any], *, recorded: bool = False) -> S:
     """A setup with values put in at their paths; what was drawn from them is left to be drawn again.
+
+    Args:
+        recorded: the changes are on record, perhaps by an earlier version that took more.
 
     Raises:
         CourtroomError: a path leads nowhere.
@@ -30,7 +34,7 @@ def changed(setup: S, changes: Mapping[str, Any]) -> S:
     values = setup.model_dump(mode="json")
     for path, value in changes.items():
         put(values, path, value)
-    return type(setup).model_validate(values).undrawn(changes)
+    return type(setup).model_validate(values, context=RECORDED if recorded else None).undrawn(changes)
 
 
 def value_at(setup: Setup, path: str) -> Any:

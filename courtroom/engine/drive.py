@@ -44,6 +44,7 @@ class DiskLedger:
         self.store, self.run, self.teaches = store, run, teaches
         self.root = store.root(run)
         self._overtaken = {(call.path, call.keys): call for call in overtaken}
+        self._had = {(call.path, key) for call in self._overtaken.values() for key in call.keys}
         self._known: dict[tuple[str, str], Event] = {(event.kind, event.path): event for event in events}
         self._new: list[Event] = []
 
@@ -66,6 +67,11 @@ class DiskLedger:
         """The call recorded under this path."""
         event = self._known.get(("call", path))
         return event if isinstance(event, Called) else None
+
+    def had(self, path: str, key: str) -> bool:
+        """Whether this run took this answer at this path before."""
+        called = self.called(path)
+        return (path, key) in self._had or (called is not None and key in called.keys)
 
     def paid(self, called: Called) -> Called:
         """The same call as it was before the run was rewound, with what it has cost."""

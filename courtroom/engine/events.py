@@ -52,6 +52,11 @@ class Called(Strict):
     task: str
     title: str
     model: str
+    answered: str = ""
+    """Which model answered, as its provider names it; of several answers, the last."""
+    connection: str = ""
+    address: str = ""
+    """Where it was asked, without any credentials; empty for its provider's own address."""
     source: Source
     keys: tuple[str, ...]
     """Keys of all answers in turn: the last one counts, those before it did not fit the schema."""

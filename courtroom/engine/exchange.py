@@ -18,7 +18,7 @@ from courtroom.models.longer import longer
 from courtroom.models.prices import estimate_prompt, price
 from courtroom.models.repair import CutOff, Empty, Refused, Unreadable, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
-from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.models.spec import OFFLINE, PERSON, RECORDED, ModelSpec
 from courtroom.models.task import Task
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Exchange(Generic[A]):
         self._latency = 0.0
         self._answer: A | None = None
         self._error = ""
+        self._last = Reply(text="")
         self._described: tuple[str, ...] = ()
         self._refused_pictures = False
 
@@ -68,7 +69,7 @@ class Exchange(Generic[A]):
             try:
                 reply = await self._reply(request)
                 if self._refused_pictures:  # and answers without them: that is what it could not do
-                    self._court.sight.remember(self._spec.id, "vision", False)
+                    await self._court.sight.remember(self._spec, "vision", False)
                 if reply.finish == LATE:
                     request = await self._instead()
                     continue
@@ -97,6 +98,9 @@ class Exchange(Generic[A]):
             task=self._task.name,
             title=self._task.title,
             model=self._spec.id,
+            answered=self._last.model,
+            connection=self._last.connection,
+            address=self._last.address,
             source="person" if self._spec.id == PERSON else "asked" if self.asked else "recorded",
             keys=tuple(self.keys),
             value=self._answer.model_dump(mode="json") if self._answer is not None else None,
@@ -130,11 +134,11 @@ class Exchange(Generic[A]):
             reply.text[:MOST_REPEATED] if reply.text.strip() else "(no answer)"
         )  # some providers take no empty message
         again = (Message("assistant", (said,)), Message("user", (complaint(str(unreadable)),)))
-        return Request(request.spec, (*request.messages, *again), request.task, request.tag)
+        return replace(request, messages=(*request.messages, *again))
 
     async def _instead(self) -> Request:
         """The same question for the model that answers where a person does not."""
-        self._spec = ModelSpec(id=self._spec.otherwise)
+        self._spec = ModelSpec.model_validate({"id": self._spec.otherwise}, context=RECORDED)
         told = f"{self._member.name} did not answer in time; {self._spec.id} answered instead."
         self._court.note(f"late/{self._path}", told)
         return await self._request()
@@ -151,9 +155,12 @@ class Exchange(Generic[A]):
         messages = await self._court.prompts.render(self._task, sees=sees)
         # What a person says holds for this run and its forks: another run of the same case asks anew.
         whose = f"/{self._court.ledger.root}" if spec.id == PERSON else ""
-        return Request(spec, messages, self._task, f"{self._court.seed}/{self._member.id}{whose}")
+        tag = f"{self._court.seed}/{self._member.id}{whose}"
+        return Request(spec, messages, self._task, tag, await self._court.sight.address(spec))
 
     async def _reply(self, request: Request) -> Reply:
+        if request.address and self._court.ledger.had(self._path, request.before_addresses.key):
+            request = request.before_addresses
         spent, need = self._court.spent, await self._need(request)
         held: Reserved | None = None
 
@@ -184,6 +191,7 @@ class Exchange(Generic[A]):
             if paid is not None:
                 self._pay(paid)
         self.keys.append(request.key)
+        self._last = reply
         self._latency += reply.latency_s
         return reply
 

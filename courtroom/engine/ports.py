@@ -62,6 +62,10 @@ class Ledger(Protocol):
         """The call recorded under this path, if any."""
         ...
 
+    def had(self, path: str, key: str) -> bool:
+        """Whether this run took the answer under this key at this path, as it stands or before it was worked out anew."""
+        ...
+
     def paid(self, called: Called) -> Called:
         """The same call as it was recorded before the run was worked out anew, with what it has cost; else as given."""
         ...
@@ -129,6 +133,10 @@ class Sees(Protocol):
         """Whether pictures may be sent to this model."""
         ...
 
-    def remember(self, model: str, name: str, value: bool) -> None:
+    async def address(self, spec: ModelSpec) -> str:
+        """Where a model is asked, without any credentials; empty for its provider's own address."""
+        ...
+
+    async def remember(self, spec: ModelSpec, name: str, value: bool) -> None:
         """Keep what was found out about a model."""
         ...

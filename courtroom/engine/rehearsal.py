@@ -76,6 +76,10 @@ class MemoryLedger:
         """Nothing has happened before a rehearsal."""
         return None
 
+    def had(self, path: str, key: str) -> bool:
+        """Nothing was answered before a rehearsal."""
+        return False
+
     def paid(self, called: Called) -> Called:
         """Nothing was paid before a rehearsal."""
         return called

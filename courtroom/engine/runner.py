@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+NO_KEYS: Mapping[str, str] = {}
 BEAT_S = 0.5
 """How often a driver shows that it lives and looks for a new control."""
 LEASE_S = 30.0
@@ -58,8 +59,10 @@ class Runner:
         self._store, self._procedures, self._asker = store, procedures, asker
         self._knowledge, self._sight, self._seats = knowledge, sight, seats
         self._warm, self._streaming = warm, streaming
-        self.keys: dict[str, Mapping[str, str]] = {}
-        """Keys typed for a run; in memory only."""
+        self._keys: dict[str, dict[str, str]] = {}
+        """Typed keys of the runs that are driven, each of whoever drives it; in memory only."""
+        self._said: dict[str, Control] = {}
+        """Controls that this process has put on disk and not yet obeyed."""
         self._driving: dict[str, asyncio.Task[None]] = {}
         self._drives: dict[str, Drive] = {}
         self._lives: dict[str, Live] = {}
@@ -98,29 +101,33 @@ class Runner:
 
     # --- steering -------------------------------------------------------------------------------------------
 
-    def go(self, run: str, control: Control | None = None) -> None:
+    def go(self, run: str, control: Control | None = None, keys: Mapping[str, str] = NO_KEYS) -> None:
         """Run on as far as `control` allows (default: to the end, with the breaks as they are).
+
+        Args:
+            keys: what the person typed who has it run on. They are used from here on, in place of anybody else's, and
+                forgotten when somebody else has it run on, intervenes, or the run comes to its end.
 
         Raises:
             RunBusy: another process could not be told, as it holds the run without obeying.
         """
         row = self._store.run(run)
         control = control or Control(breaks=row.control.breaks)
-        self._store.set_control(run, control)
+        self._put(run, control)
         self._store.forget_lost_drivers(run)
         if row.status != "done":
-            self.do(self._take_up(run, control)).result()
+            self.do(self._take_up(run, control, keys)).result()
 
-    def step(self, run: str) -> None:
+    def step(self, run: str, keys: Mapping[str, str] = NO_KEYS) -> None:
         """Work on one stage: the current one if it is unfinished, else the next."""
         record = self.record(run)
         last = record.stages[-1] if record.stages else None
         upto = 0 if last is None else last.index + (last.path in record.ended)
-        self.go(run, Control(upto=upto, breaks=record.run.control.breaks))
+        self.go(run, Control(upto=upto, breaks=record.run.control.breaks), keys)
 
-    def run_to(self, run: str, stage: str) -> None:
+    def run_to(self, run: str, stage: str, keys: Mapping[str, str] = NO_KEYS) -> None:
         """Run on until a stage, by name, slug or kind, is done."""
-        self.go(run, Control(stage=stage, breaks=self._store.run(run).control.breaks))
+        self.go(run, Control(stage=stage, breaks=self._store.run(run).control.breaks), keys)
 
     def let_go(self, run: str) -> None:
         """Drive a paused run no longer, so that it is taken up from the record when it goes on."""
@@ -162,11 +169,11 @@ class Runner:
 
     # --- on the loop ----------------------------------------------------------------------------------------
 
-    async def finish(self, run: str) -> None:
+    async def finish(self, run: str, keys: Mapping[str, str] = NO_KEYS) -> None:
         """Drive a run, or wait while another process does, until it is done, failed or paused; called on the loop."""
         control = Control(breaks=self._store.control(run).breaks)
-        self._store.set_control(run, control)
-        await (self._take_up_by_itself if self.interrupted(run) else self._take_up)(run, control)
+        self._put(run, control)
+        await (self._take_up_by_itself if self.interrupted(run) else self._take_up)(run, control, keys)
         while self._store.status(run) == "running":
             if driving := self._driving.get(run):
                 await asyncio.wait([driving], timeout=BEAT_S)
@@ -175,17 +182,21 @@ class Runner:
             else:
                 await asyncio.sleep(BEAT_S)
 
-    async def _take_up_by_itself(self, run: str, control: Control) -> None:
+    async def _take_up_by_itself(self, run: str, control: Control, keys: Mapping[str, str] = NO_KEYS) -> None:
         """Take up a run that nobody drives, unless its last two drivers ended without a new event between them."""
         owner = self._store.run(run).owner  # None where the process let go of it before it ended
         if owner is not None and self._store.lost_driver(run) >= 2:
             self._store.set_status(run, "paused", LOST_TWICE)
             self._store.release(run, owner)
         else:
-            await self._take_up(run, control)
+            await self._take_up(run, control, keys)
 
-    async def _take_up(self, run: str, control: Control) -> None:
+    async def _take_up(self, run: str, control: Control, keys: Mapping[str, str] = NO_KEYS) -> None:
+        self._said.pop(run, None)
         if run in self._driving:
+            held = self._keys[run]
+            held.clear()
+            held.update(keys)
             if drive := self._drives.get(
                 run
             ):  # while it still warms up, it has yet to read the control that is on disk
@@ -201,10 +212,11 @@ class Runner:
             self._store.forget_abstentions(run)
         self._store.set_status(run, "running")
         live = self._lives.setdefault(run, Live(streaming=self._streaming))
+        self._keys[run] = dict(keys)
         self._driving[run] = asyncio.create_task(self._drive(run, live))
 
     async def _drive(self, run: str, live: Live) -> None:
-        KEYS.set(self.keys.get(run, {}))
+        KEYS.set(self._keys[run])  # the same object: whoever has the run go on next puts other keys into it
         try:
             await self._warm(self.record(run))
             drive = Drive.take_up(
@@ -225,6 +237,7 @@ class Runner:
         finally:
             self._drives.pop(run, None)
             self._driving.pop(run, None)
+            self._keys.pop(run).clear()  # answers under way still arrive; they are not asked for again with these
             self._store.release(run, self.owner)
 
     async def _beat(self, run: str, drive: Drive) -> None:
@@ -235,6 +248,11 @@ class Runner:
             if self._store.interventions.count(run) != drive.acts:  # by way of another server
                 self._again = asyncio.create_task(self._taken_up_again(run, control))
                 return
+            if control not in (
+                drive.court.gate.control,
+                self._said.get(run),
+            ):  # a person at another server has it go on
+                self._keys[run].clear()
             drive.court.gate.set(control)
             if drive.court.gate.waits and self._store.run(run).status == "running":
                 drive.court.gate.tell()
@@ -242,10 +260,15 @@ class Runner:
                 self._driving[run].cancel()
 
     def _set(self, run: str, control: Control) -> None:
-        self._store.set_control(run, control)
+        self._put(run, control)
         self.do(self._obey(run, control)).result()
 
+    def _put(self, run: str, control: Control) -> None:
+        self._said[run] = control
+        self._store.set_control(run, control)
+
     async def _obey(self, run: str, control: Control) -> None:
+        self._said.pop(run, None)
         if drive := self._drives.get(run):
             drive.court.gate.set(control)
         if control.stopped and (driving := self._driving.get(run)):

@@ -58,6 +58,12 @@ class Setup(Strict):
         """The model that answers for a member: its own, else its role's, else the run's."""
         return self.members.get(member) or self.roles.get(role) or self.model
 
+    def refused(self) -> tuple[str, ...]:
+        """Why some of its models may not be asked, a sentence each; a setup of an earlier version may have such."""
+        specs = {"model": self.model} | {f"roles.{role}": spec for role, spec in self.roles.items()}
+        specs |= {f"members.{member}": spec for member, spec in self.members.items()}
+        return tuple(f"{path}: {problem}." for path, spec in specs.items() if (problem := spec.problem()))
+
     def complete(self, case: Case, seed: int) -> Self:
         """The setup with all that was left to be drawn written out, so that it can be seen and edited."""
         return self

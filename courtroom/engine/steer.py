@@ -128,11 +128,13 @@ class Steer:
             ) from error
 
     def _checked(self, record: Record, interventions: Sequence[Intervention]) -> None:
-        """Whether all of them together make a run that can be."""
-        steering = self._steering(record, interventions)
+        """Whether all of them together make a run that can be, and ask no model that was not asked before in a way that
+        is refused."""
+        steering, before = self._steering(record, interventions), self._steering(record, record.interventions)
         try:
             for index in sorted({one.index for one in interventions}):
-                steering.at(index)
+                if new := set(steering.at(index).setup.refused()) - set(before.at(index).setup.refused()):
+                    raise InterventionRefused(" ".join(sorted(new)))
         except ValidationError as error:
             raise InterventionRefused(" ".join(explain(error)[:3])) from error
         except InterventionRefused:

@@ -62,7 +62,7 @@ class Steering:
         notes: list[str] = []
         for one in held:
             if isinstance(one.deed, Change):
-                setup = changed(setup, {one.deed.key: one.deed.value}).complete(case, self._seed)
+                setup = changed(setup, {one.deed.key: one.deed.value}, recorded=True).complete(case, self._seed)
             elif isinstance(one.deed, PutIn):
                 case = case.with_addition(one.deed.text, one.deed.side)
             elif isinstance(one.deed, Tell):

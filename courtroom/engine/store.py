@@ -19,6 +19,7 @@ from courtroom.engine.events import EVENT, Called, Event, Retrieved, StageBegan,
 from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.setup import Setup
 from courtroom.errors import Unreadable
+from courtroom.models.spec import RECORDED
 
 if TYPE_CHECKING:
     from courtroom.engine.record import Record
@@ -141,7 +142,7 @@ class RunStore:
     def setup(self, run: str, kind: type[S]) -> S:
         """The setup of a run, as the procedure's own type."""
         row = self._database.connection.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()
-        return read("setup of run", run, lambda: kind.model_validate_json(row["setup"]))
+        return read("setup of run", run, lambda: kind.model_validate_json(row["setup"], context=RECORDED))
 
     def replace_setup(self, run: str, setup: Setup) -> None:
         """Change what may change under way, such as a budget."""
@@ -372,4 +373,4 @@ def _run(row: sqlite3.Row) -> Run:
 
 
 def _event(run: str, row: sqlite3.Row) -> Event:
-    return read("run", run, lambda: EVENT.validate_json(row["body"]))
+    return read("run", run, lambda: EVENT.validate_json(row["body"], context=RECORDED))

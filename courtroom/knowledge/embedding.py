@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from courtroom.models.card import load
+from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelError
 from courtroom.models.failures import Incomplete, may_pass
 from courtroom.models.keys import scrubbed
+from courtroom.models.route import route
+from courtroom.models.spec import ModelSpec
 from courtroom.text import is_chinese, words
 
 log = logging.getLogger(__name__)
@@ -195,7 +198,9 @@ class LiteLLMEmbedding:
     )
     async def _ask(self, texts: list[str]) -> Vectors:
         litellm = await asyncio.to_thread(load)
-        reply = await litellm.aembedding(model=self.name, input=texts, num_retries=0, max_retries=0, timeout=60)
+        # It works for all runs, so that no key which was typed for one of them counts.
+        where = route(ModelSpec(id=self.name), Connections(), typed=False).parameters()
+        reply = await litellm.aembedding(**where, input=texts, num_retries=0, max_retries=0, timeout=60)
         vectors = np.array([item["embedding"] for item in reply.data], np.float32)
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise Incomplete(f"{len(texts)} texts were sent, vectors of shape {vectors.shape} came back")

@@ -7,14 +7,17 @@ from typing import Any
 
 from courtroom.database import Database
 from courtroom.models.card import card
+from courtroom.models.connections import Connections
+from courtroom.models.route import address
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 
 
 class Capabilities:
-    """Remembers on disk what was found out about a model."""
+    """Remembers on disk what was found out about a model, at the place where it is asked."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, connections: Connections | None = None) -> None:
         self._database = database
+        self._connections = connections or Connections()
         self._known: dict[tuple[str, str], bool] = {}
 
     async def sees(self, spec: ModelSpec) -> bool:
@@ -23,19 +26,25 @@ class Capabilities:
             return spec.id == PERSON
         if spec.vision != "auto":
             return spec.vision == "yes"
-        found = self.recall(spec.id, "vision")
+        found = await self.recall(spec, "vision")
         if found is not None:
             return found
         entry: dict[str, Any] | None = await asyncio.to_thread(card, spec.id)  # may import LiteLLM
         return True if entry is None else bool(entry.get("supports_vision"))
 
-    def remember(self, model: str, name: str, value: bool) -> None:
+    async def address(self, spec: ModelSpec) -> str:
+        """Where a model is asked, without any credentials; empty for its provider's own address."""
+        return await address(spec, self._connections)
+
+    async def remember(self, spec: ModelSpec, name: str, value: bool) -> None:
         """Keep what was found out."""
+        model = await self._placed(spec)
         self._known[model, name] = value
         self._database.connection.execute("INSERT OR REPLACE INTO capabilities VALUES (?, ?, ?)", (model, name, value))
 
-    def recall(self, model: str, name: str) -> bool | None:
+    async def recall(self, spec: ModelSpec, name: str) -> bool | None:
         """What was found out; None where nothing was."""
+        model = await self._placed(spec)
         if (model, name) not in self._known:
             row = self._database.connection.execute(
                 "SELECT value FROM capabilities WHERE model = ? AND name = ?", (model, name)
@@ -44,3 +53,8 @@ class Capabilities:
                 return None
             self._known[model, name] = bool(row["value"])
         return self._known[model, name]
+
+    async def _placed(self, spec: ModelSpec) -> str:
+        """The model's id, with its connection and address where it is not asked at its provider's own."""
+        at = await self.address(spec)
+        return f"{spec.id} at {spec.connection} {at}" if spec.connection or at else spec.id

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 
@@ -21,6 +21,7 @@ def load() -> Any:
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.drop_params = True
+    _follow_no_redirects(litellm)
     return litellm
 
 
@@ -36,6 +37,32 @@ def no_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def _follow_no_redirects(litellm: Any) -> None:
+    """A server that is asked can't send the question, or the key with it, on to another.
+
+    Where the host changes httpx takes `Authorization` out, but leaves `api-key`, `x-api-key` and the question in.
+    LiteLLM has no setting for this, so what makes its clients is wrapped.
+    """
+    from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler, HTTPHandler
+    from litellm.llms.openai.common_utils import BaseOpenAILLM
+
+    def staying(make: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(make)
+        def made(*args: Any, **kwargs: Any) -> Any:
+            client = make(*args, **kwargs)
+            if client is not None:
+                client.follow_redirects = False
+            return client
+
+        return made
+
+    for handler in (AsyncHTTPHandler, HTTPHandler):
+        setattr(handler, "create_client", staying(handler.create_client))  # noqa: B010  not a type that mypy knows
+    for name in ("_get_async_http_client", "_get_sync_http_client"):
+        setattr(BaseOpenAILLM, name, staticmethod(staying(getattr(BaseOpenAILLM, name))))
+    litellm.in_memory_llm_clients_cache.flush_cache()  # those made at its import
 
 
 @cache

@@ -175,6 +175,8 @@ def _refusal(model: str, status: int, detail: str, request: Request) -> ModelErr
             f"The provider's filter refused what {model} was asked. Change the case's words, or take another model."
         )
     if status in (401, 403) or (status == 400 and _KEYS.search(detail)):
+        if there := request.spec.connection:
+            return ModelRefused(f"The key for {model} at {there} was refused. Ask the server's owner for another.")
         name = key_name(provider(model))
         return ModelRefused(f"The key for {model} was refused. Set {name}, or type it on the Setup page.")
     if _TOO_LONG.search(detail):

@@ -1,18 +1,31 @@
-"""Keys typed for one browser session. They live in memory only, with the runs that were started with them."""
+"""Where a model is asked and with which key. A key goes to the address that it was set for, and nowhere else.
+
+Addresses are settings of the server's owner: the provider's own, the environment's (`OPENAI_API_BASE`), or that of a
+connection which the owner lists. A key comes from beside the address, or is typed by the person who drives a run.
+"""
 
 from __future__ import annotations
 
+import base64
+import html
+import json
 import os
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
+from functools import lru_cache
+from urllib.parse import quote, quote_plus
 
-KEYS: ContextVar[Mapping[str, str]] = ContextVar("KEYS", default={})  # noqa: B039  never changed in place
-"""Names as in the environment (`OPENAI_API_KEY`, `OPENAI_API_BASE`) to values; set for the task that drives a run."""
+from courtroom.models.providers import PROVIDERS
+
+KEYS: ContextVar[Mapping[str, str]] = ContextVar("KEYS", default={})  # noqa: B039  never changed in place here
+"""Keys typed by the person who drives a run, in memory only: names as in the environment (`OPENAI_API_KEY`), or
+`typed_name` of a connection, to values. Set for the task that drives the run."""
 
 NO_KEY = "not-needed"
 """What is sent as a key to a server of one's own; LiteLLM insists on one."""
 
+_SECRET_NAMES = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_APIKEY")
 _LOOKS_SECRET = re.compile(
     r"\b(?:sk|pk|rk|gsk|hf|xai)[-_][\w*.-]{6,}"
     r"|\bAIza[\w-]{10,}"
@@ -21,34 +34,94 @@ _LOOKS_SECRET = re.compile(
     r"|(?<=key=)[^&\s\"']+",
     re.IGNORECASE,
 )
+_hidden: set[str] = set()
 
 
 def key_name(provider: str) -> str:
     """The environment's name for a provider's key."""
-    return f"{provider.upper().replace('-', '_')}_API_KEY"
+    known = PROVIDERS.get(provider)
+    return known.keys[0] if known else f"{provider.upper().replace('-', '_')}_API_KEY"
 
 
-def credentials(provider: str) -> dict[str, str]:
-    """Key and address typed for this session, as LiteLLM's parameters; it takes what is missing from the environment.
+def typed_name(connection: str) -> str:
+    """The name under which a key for a connection is typed."""
+    return f"connections.{connection}"
 
-    The environment's key is never sent to a typed address: who runs the server need not be who sits at the browser.
-    """
-    typed, name = KEYS.get(), key_name(provider)
-    at = name.replace("_API_KEY", "_API_BASE")
-    key, base = typed.get(name, "").strip(), typed.get(at, "").strip()
-    if base:
-        return {"api_base": base, "api_key": key or NO_KEY}
-    if key:
-        return {"api_key": key}
-    if provider == "openai" and not os.environ.get(name) and (os.environ.get(at) or os.environ.get("OPENAI_BASE_URL")):
-        return {"api_key": NO_KEY}
-    return {}
+
+def first_set(names: tuple[str, ...]) -> str:
+    """The first of these that the environment has; empty where it has none."""
+    return next((value for name in names if (value := os.environ.get(name, "").strip())), "")
+
+
+def hide(secret: str) -> None:
+    """Have a secret scrubbed from now on, wherever it may turn up."""
+    if len(secret) >= 6:
+        _hidden.add(secret)
 
 
 def scrubbed(text: str) -> str:
     """A text without any key that we know of, nor anything that looks like one."""
-    known = [value for name, value in os.environ.items() if name.endswith(("_KEY", "_TOKEN", "_SECRET"))]
-    for value in (*KEYS.get().values(), *known):
-        if len(value) >= 6 and value != NO_KEY:
-            text = text.replace(value, "…")
-    return _LOOKS_SECRET.sub("…", text)
+    return _LOOKS_SECRET.sub("…", without_secrets(text))
+
+
+def secret_forms() -> tuple[str, ...]:
+    """All keys that we know of now, as they are and as servers write them; the longest first."""
+    return _written(_known())
+
+
+def without_secrets(text: str, forms: tuple[str, ...] | None = None) -> str:
+    """A text without any key that we know of; all else stays as it came.
+
+    Args:
+        forms: `secret_forms()`, where it was taken before.
+    """
+    for form in secret_forms() if forms is None else forms:  # each a plain search: many times faster than one pattern
+        if form in text:
+            text = text.replace(form, "…")
+    return text
+
+
+def without_beginnings(text: str, forms: tuple[str, ...]) -> str:
+    """What has come of an answer so far, less what may turn out to be the beginning of a key."""
+    text = without_secrets(text, forms)
+    for form in forms:
+        at = text.find(form[:4], max(0, len(text) - len(form) + 1))
+        while at >= 0:
+            if form.startswith(text[at:]):
+                return text[:at]
+            at = text.find(form[:4], at + 1)
+    return text
+
+
+def _known() -> frozenset[str]:
+    set_here = (value for name, value in os.environ.items() if name.upper().endswith(_SECRET_NAMES) and len(value) >= 8)
+    typed = (value for value in KEYS.get().values() if len(value) >= 6)
+    return frozenset((*set_here, *typed, *_hidden)) - {NO_KEY}
+
+
+@lru_cache(maxsize=64)
+def _written(secrets: frozenset[str]) -> tuple[str, ...]:
+    """All forms of all secrets, the longest first."""
+    written = {form for secret in secrets for form in _forms(secret)}
+    return tuple(sorted(written, key=lambda form: (-len(form), form)))
+
+
+def _forms(secret: str) -> set[str]:
+    """How a server may write a secret that it echoes."""
+    raw = secret.encode()
+    quoted = (quote(secret, safe=""), quote(secret), quote_plus(secret))
+    plain = {secret, *quoted, *(form.lower() for form in quoted if form != secret), json.dumps(secret)[1:-1]}
+    return plain | {json.dumps(secret, ensure_ascii=False)[1:-1], html.escape(secret), raw.hex(), *_in_base64(raw)}
+
+
+def _in_base64(raw: bytes) -> set[str]:
+    """What of it stands in base64 of anything that it is part of, at each of the three places where it may begin."""
+    found = set()
+    for offset, unsure in ((0, 0), (1, 2), (2, 3)):
+        padded = bytes(offset) + raw
+        for encoded in (base64.b64encode(padded), base64.urlsafe_b64encode(padded)):
+            sure = encoded.decode().rstrip("=")
+            core = sure[unsure : len(sure) - (len(padded) % 3 > 0)]
+            if len(core) >= 6:
+                found.add(core)
+    return found

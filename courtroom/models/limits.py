@@ -30,7 +30,7 @@ Asked = tuple[int, int | None, int | None]
 
 def shared_by(spec: ModelSpec) -> Hashable:
     """What calls have in common that share their limits."""
-    return spec.id
+    return spec.connection, spec.id
 
 
 class Limits:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from courtroom.media import MediaStore
+from courtroom.models.connections import Connections
 from courtroom.models.limits import Limits
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.offline import OfflineModel
@@ -13,8 +14,8 @@ from courtroom.models.spec import OFFLINE
 class ModelPool:
     """Passes a request to whoever answers for its model. Limits hold over all runs; see `Limits`."""
 
-    def __init__(self, media: MediaStore, limits: Limits | None = None) -> None:
-        self._offline, self._online = OfflineModel(), LiteLLMModel(media, limits or Limits())
+    def __init__(self, media: MediaStore, connections: Connections | None = None, limits: Limits | None = None) -> None:
+        self._offline, self._online = OfflineModel(), LiteLLMModel(media, connections, limits)
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
         """See `Model.answer`."""

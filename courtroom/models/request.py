@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal, Protocol
 
@@ -51,12 +51,14 @@ class Request:
     """One question to one model.
 
     `tag` is the sample's name, run seed and member: two members who are asked the same words draw two samples.
+    `address` is where the model is asked where that is not its provider's own address; it holds no credentials.
     """
 
     spec: ModelSpec
     messages: tuple[Message, ...]
     task: Task[Any] = field(repr=False)
     tag: str
+    address: str = ""
 
     @cached_property
     def has_media(self) -> bool:
@@ -68,12 +70,24 @@ class Request:
         """SHA-256 of all that can change the answer; under it the answer is stored and found again.
 
         The offline model reads a task's inputs and not the prompt, so its key is made of the inputs.
+
+        Connection and address count, so that two servers with one model name never share answers; a provider's own
+        address does not, so that keys are as they ever were. Earlier versions left an address of one's own out too, and
+        nobody knows which server gave those answers: a run that has them keeps them when it goes on (`before_addresses`),
+        a fork or another run asks anew.
         """
         asked: object = [message.digest() for message in self.messages]
         if self.spec.id == OFFLINE:
             asked = [self.task.name, digest_text(self.task.model_dump_json()), len(self.messages)]
         content = [self.spec.id, self.spec.sampling(), asked, digest_text(schema_of(self.task.form)), self.tag]
+        if self.spec.connection or self.address:
+            content.append([self.spec.connection, self.address])
         return digest_text(json.dumps(content, ensure_ascii=False, sort_keys=True))
+
+    @property
+    def before_addresses(self) -> Request:
+        """The same question under the key that earlier versions gave it."""
+        return replace(self, address="")
 
 
 class Usage(Strict):
@@ -98,6 +112,13 @@ class Reply(Strict):
     """
     attempts: int = 1
     """Calls that were made for it; `usage` and `cost` are of all of them."""
+    model: str = ""
+    """Which model answered, as its provider names it."""
+    fingerprint: str = ""
+    """What else the provider says of the system that answered."""
+    connection: str = ""
+    address: str = ""
+    """Where it was asked, without any credentials; empty for its provider's own address."""
 
 
 Watch = Callable[[str], None]

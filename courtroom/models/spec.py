@@ -1,12 +1,20 @@
-"""Which model answers, and how it is to be asked."""
+"""Which model answers, and how it is to be asked.
+
+A setup comes from anybody: as a link, a file, a fork, an intervention. So it says how a model is to answer, and never
+where it is asked, with which key or by which way: what could say so is refused here.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
 
 from courtroom.case import Strict
+from courtroom.models.errors import NotAllowed
+from courtroom.models.providers import PROVIDERS
 
 OFFLINE = "offline"
 """The id of the model that works with no key and no server, and is no language model."""
@@ -15,7 +23,32 @@ PERSON = "person"
 """The id of a person in a seat."""
 ABSTAIN = "abstain"
 
+RECORDED = {"recorded": True}
+"""Validation context for what is read from the store: earlier versions took more. It can be shown, and is refused as
+soon as it would be asked."""
+
 Switch = Literal["auto", "yes", "no"]
+Extra = str | int | float | bool | list[str]
+
+_WORD = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_WHOLE = "a whole number"
+_NUMBER = "a number"
+_NAME = "one word, such as `low`"
+_STOP = "a text, or up to 8 texts in a list, of at most 100 characters each"
+
+EXTRAS: Mapping[str, str] = {
+    **dict.fromkeys(("seed", "top_k", "min_tokens", "thinking_budget", "max_completion_tokens"), _WHOLE),
+    **dict.fromkeys(("num_ctx", "num_predict", "mirostat", "repeat_last_n"), _WHOLE),  # Ollama
+    **dict.fromkeys(("frequency_penalty", "presence_penalty", "repetition_penalty", "repeat_penalty"), _NUMBER),
+    **dict.fromkeys(
+        ("min_p", "top_a", "typical_p", "tfs_z", "length_penalty", "mirostat_eta", "mirostat_tau"), _NUMBER
+    ),
+    **dict.fromkeys(("reasoning_effort", "verbosity"), _NAME),
+    "stop": _STOP,
+}
+"""All further parameters that a setup may give, each with what it must be. They change how a model draws its words."""
+
+_ID = re.compile(r"[\w.:@+/~-]+")
 
 
 class ModelSpec(Strict):
@@ -26,14 +59,23 @@ class ModelSpec(Strict):
         title="Model",
         min_length=1,
         max_length=200,
-        description="`offline`, or any LiteLLM model id such as `openai/gpt-4o-mini`, `ollama/llama3.2-vision`, "
+        description="`offline`, or a LiteLLM model id such as `openai/gpt-4o-mini`, `ollama/llama3.2-vision`, "
         "`gemini/gemini-2.5-flash-lite`; or `person` for a person in the seat.",
+    )
+    connection: str = Field(
+        default="",
+        title="Connection",
+        max_length=60,
+        description="A server that this one's owner lists, by its name; empty: the provider's own.",
+        exclude_if=lambda connection: not connection,
     )
     temperature: float | None = Field(default=0.7, title="Temperature", ge=0, le=2)
     max_tokens: int = Field(default=2048, title="Longest answer (tokens)", ge=16, le=200_000)
     top_p: float | None = Field(default=None, title="Top-p", gt=0, le=1)
-    extra: dict[str, str | int | float | bool] = Field(
-        default_factory=dict, title="Further parameters", description="Passed on to the provider as they are."
+    extra: dict[str, Extra] = Field(
+        default_factory=dict,
+        title="Further parameters",
+        description=f"Passed on to the provider: {', '.join(EXTRAS)}.",
     )
     vision: Switch = Field(
         default="auto",
@@ -79,6 +121,35 @@ class ModelSpec(Strict):
         exclude_if=lambda otherwise: otherwise == ABSTAIN,
     )
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _may_be_asked(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
+        made = handler(value)
+        recorded = isinstance(value, ModelSpec) or (info.context and info.context.get("recorded"))
+        if not recorded and (problem := made.problem()):
+            raise ValueError(problem)
+        return made
+
+    def problem(self) -> str:
+        """Why this may not be asked, in a sentence; empty where it may."""
+        found = (
+            _wrong_id(self.id, self.connection),
+            _wrong_id(self.otherwise, ""),
+            _wrong_connection(self.connection),
+            *(_wrong_extra(name, value) for name, value in self.extra.items()),
+        )
+        return next(filter(None, found), "")
+
+    def checked(self) -> Self:
+        """Itself.
+
+        Raises:
+            NotAllowed: it may not be asked; the message says why.
+        """
+        if problem := self.problem():
+            raise NotAllowed(f"{self.id[:80]} is not asked: {problem}. Change its model in a fork.")
+        return self
+
     def sampling(self) -> dict[str, object]:
         """The parameters that can change an answer; part of its key."""
         return {
@@ -87,3 +158,36 @@ class ModelSpec(Strict):
             "top_p": self.top_p,
             "extra": self.extra,
         }
+
+
+def _wrong_id(model: str, connection: str) -> str:
+    if not _ID.fullmatch(model) or "://" in model or ".." in model:
+        return "a model id is a name such as openai/gpt-4o-mini and holds no address; addresses are set by the server's owner"
+    provider, slash, _ = model.partition("/")
+    if slash and not connection and provider not in PROVIDERS:
+        return f"models of “{provider[:40]}” can't be asked here; the server's owner can list a server as a connection"
+    return ""
+
+
+def _wrong_connection(name: str) -> str:
+    if name and not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name):
+        return "a connection is given by its name alone; addresses are set by the server's owner"
+    return ""
+
+
+def _wrong_extra(name: str, value: Extra) -> str:
+    must = EXTRAS.get(name)
+    if must is None:
+        return f"“{name[:40]}” can't be given in a setup; addresses, keys and headers are set by the server's owner"
+    if isinstance(value, bool):
+        fits = False
+    elif must == _WHOLE:
+        fits = isinstance(value, int)
+    elif must == _NUMBER:
+        fits = isinstance(value, (int, float))
+    elif must == _NAME:
+        fits = isinstance(value, str) and bool(_WORD.fullmatch(value))
+    else:
+        texts = value if isinstance(value, list) else [value]
+        fits = len(texts) <= 8 and all(isinstance(text, str) and len(text) <= 100 for text in texts)
+    return "" if fits else f"{name} must be {must}"

@@ -12,6 +12,7 @@ from courtroom.case import Medium
 from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
+from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
 from pages.parts.answer_view import answer_view
 from pages.parts.inert import literal
@@ -70,6 +71,14 @@ def _source(call: Called) -> str:
     return {"asked": "asked", "recorded": "on record", "person": "a person"}[call.source]
 
 
+def _teller(reply: Reply) -> str:
+    """Which model answered, and where."""
+    by = f"Answered by {literal(reply.model or 'a model that was not named')}"
+    system = f" ({literal(reply.fingerprint)})" if reply.fingerprint else ""
+    connection = f" through {literal(reply.connection)}" if reply.connection else ""
+    return by + system + connection + (f" at {literal(reply.address)}" if reply.address else "")
+
+
 def _whole(house: Courthouse, record: Record, call: Called) -> None:
     st.subheader(literal(f"{call.title}: {call.path}"))
     if call.error:
@@ -99,6 +108,8 @@ def _whole(house: Courthouse, record: Record, call: Called) -> None:
             if reply:
                 with st.expander("As it came"):
                     st.code(reply.text, language=None, wrap_lines=True)
+                if reply.model or reply.address:
+                    st.caption(_teller(reply))
                 st.caption(
                     f"{reply.usage.prompt:d} + {reply.usage.completion:d} tokens ({reply.usage.cached:d} cached) · "
                     f"{literal(money(reply.cost))} · {duration(reply.latency_s)} · {reply.attempts:d} attempt(s)"

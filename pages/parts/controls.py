@@ -15,6 +15,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
 from pages.parts.inert import literal
+from pages.parts.models_form import typed_keys
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),
@@ -42,7 +43,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 help="Work on one stage.",
                 shortcut="s",
             ):
-                _do(lambda: runner.step(run.id))
+                _do(lambda: runner.step(run.id, typed_keys()))
             if st.button(
                 "Run",
                 key="do-run",
@@ -52,7 +53,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 help="Run on to the end, or to the next break.",
                 shortcut="g",
             ):
-                _do(lambda: runner.go(run.id))
+                _do(lambda: runner.go(run.id, keys=typed_keys()))
             if st.button(
                 "Pause",
                 key="do-pause",
@@ -76,7 +77,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 )
                 if st.button("Run to it"):
                     kind = next(kind.name for kind in procedure.stages if kind.title == target)
-                    _do(lambda: runner.run_to(run.id, kind))
+                    _do(lambda: runner.run_to(run.id, kind, typed_keys()))
             with st.popover("Break"):
                 breaks = st.pills(
                     "Pause by itself", list(BREAKS), selection_mode="multi", default=list(run.control.breaks),
@@ -134,7 +135,7 @@ def _raise_budget(house: Courthouse, record: Record) -> None:
             new = Budget(calls=calls, tokens=tokens, money=dollars)
             house.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": new}))
             house.runner.stop(record.run.id)
-            _do(lambda: house.runner.go(record.run.id))
+            _do(lambda: house.runner.go(record.run.id, keys=typed_keys()))
 
 
 def _do(act: object) -> None:

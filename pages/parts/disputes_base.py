@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import streamlit as st
+from pydantic import ValidationError
 
 from courtroom.courthouse import Courthouse
 from courtroom.dispute import SIDES, Dispute
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
+from courtroom.explain import explain
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Search
@@ -15,6 +17,7 @@ from courtroom.models.spec import OFFLINE
 from courtroom.precedent import Precedent, PrecedentBatch
 from pages.parts.case_view import MARKS
 from pages.parts.inert import inert, literal
+from pages.parts.models_form import typed_keys
 from pages.parts.unreadable_rows import unreadable_rows
 
 PAGE = 20
@@ -113,9 +116,13 @@ def _distil(house: Courthouse, chosen: list[Precedent], model: str) -> None:
     batch = PrecedentBatch(id="precedents", title=f"Norms of {len(chosen)} precedents", precedents=tuple(chosen))
     setup = house.procedures["distillation"].setup
     values = {**setup().model_dump(mode="json"), "model": {"id": model.strip() or OFFLINE}}
-    ready: Setup = setup.model_validate(values)
+    try:
+        ready: Setup = setup.model_validate(values)
+    except ValidationError as error:
+        st.error(literal(" ".join(explain(error))))
+        return
     run = house.new_run("distillation", batch, ready, 0)
-    house.runner.go(run)
+    house.runner.go(run, keys=typed_keys())
     st.session_state["run"] = run
     st.switch_page("pages/deliberation.py", query_params={"run": run})
 

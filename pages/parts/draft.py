@@ -30,18 +30,14 @@ class Draft:
 
     @classmethod
     def of(cls, procedure: Procedure) -> Draft:
-        """The session's draft for a procedure; a link's setup where the URL has one."""
+        """The session's draft for a procedure."""
         drafts: dict[str, Draft] = st.session_state.setdefault("drafts", {})
         if procedure.name not in drafts:
             draft = cls(procedure.name, procedure.setup, procedure.setup().model_dump(mode="json"))
             draft.preset = procedure.presets[0].title if procedure.presets else ""
             drafts[procedure.name] = draft
             draft.history = [draft.frozen()]
-        draft = drafts[procedure.name]
-        if (shared := st.query_params.get("setup")) and st.session_state.get("shared_setup") != shared:
-            st.session_state["shared_setup"] = shared
-            draft.load(json.loads(shared))
-        return draft
+        return drafts[procedure.name]
 
     def key(self, name: str) -> str:
         """A widget's key; new after a load or an undo, so that the widget shows the loaded value."""

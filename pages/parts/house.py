@@ -6,6 +6,8 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from pages.parts.inert import literal
 
 
 def courthouse() -> Courthouse:
@@ -20,13 +22,18 @@ def courthouse() -> Courthouse:
     if first and PagesManager.uses_pages_directory:
         PagesManager.uses_pages_directory = False
         st.rerun()
-    return _open()
+    try:
+        return _open()
+    except CourtroomError as error:
+        st.error(literal(str(error)))
+        st.stop()
 
 
 @st.cache_resource(show_spinner="Opening the courthouse ...")
 def _open() -> Courthouse:
     """Opened once a server. Runs and sweeps whose process had died are taken up again."""
-    house = Courthouse(streaming=True)
+    listed = st.secrets.get("connections", {}) if st.secrets.load_if_toml_exists() else {}
+    house = Courthouse(streaming=True, connections=listed)
     house.runner.take_up_interrupted()
     house.sweeps.take_up_interrupted()
     return house

@@ -5,16 +5,19 @@ from __future__ import annotations
 from datetime import datetime
 
 import streamlit as st
+from pydantic import ValidationError
 
 from courtroom.courthouse import Courthouse
 from courtroom.diffs import changes
 from courtroom.errors import CourtroomError
+from courtroom.explain import explain
 from courtroom.knowledge.lessons import Change, Taught
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures.verdict.alignment import first_drafts
 from courtroom.trajectory import DraftBatch
 from pages.parts.blocks_view import diff_html
 from pages.parts.inert import inert, literal
+from pages.parts.models_form import typed_keys
 from pages.parts.unreadable_rows import unreadable_rows
 
 PAGE = 25
@@ -64,9 +67,13 @@ def _alignment(house: Courthouse) -> None:
         model = st.text_input("Model that reflects and corrects", OFFLINE, key="alignment_model")
         if st.button(f"Build from {len(drafts)} drafts", disabled=not drafts):
             batch = DraftBatch(id="drafts", title=f"Training data from {len(drafts)} first drafts", drafts=drafts)
-            setup = house.procedures["alignment"].setup.model_validate({"model": {"id": model.strip() or OFFLINE}})
+            try:
+                setup = house.procedures["alignment"].setup.model_validate({"model": {"id": model.strip() or OFFLINE}})
+            except ValidationError as error:
+                st.error(literal(" ".join(explain(error))))
+                return
             run = house.new_run("alignment", batch, setup, 0)
-            house.runner.go(run)
+            house.runner.go(run, keys=typed_keys())
             st.session_state["run"] = run
             st.switch_page("pages/deliberation.py", query_params={"run": run})
 

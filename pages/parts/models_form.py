@@ -1,9 +1,8 @@
-"""Which model answers: for the run, by role, by member; and keys for this browser session."""
+"""Which model answers: for the run, by role, by member; at which server; and keys for this browser session."""
 
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 import pandas as pd
@@ -11,25 +10,23 @@ import streamlit as st
 
 from courtroom.case import Case
 from courtroom.engine.procedure import Procedure
+from courtroom.models.connections import Connections
+from courtroom.models.keys import first_set, typed_name
+from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from pages.parts.draft import Draft
 from pages.parts.inert import literal
 from pages.parts.knobs import knob
 
-KEY_NAMES = (
-    "OPENAI_API_KEY",
-    "OPENAI_API_BASE",
-    "ANTHROPIC_API_KEY",
-    "GEMINI_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "OPENROUTER_API_KEY",
-)
+OFFERED = ("openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "mistral", "xai", "together_ai")
+"""Providers for which a key can be typed."""
+OWN = "the provider's own"
 
 
-def models_form(draft: Draft, procedure: Procedure, case: Case) -> None:
+def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Connections) -> None:
     """The run's model with its parameters, then exceptions."""
     st.subheader("The run's model")
-    draft.values["model"] = _spec(draft.values["model"], draft.key("model"))
+    draft.values["model"] = _spec(draft.values["model"], draft.key("model"), connections)
     st.subheader("By role", help="Empty: the run's model.")
     roles = draft.values["roles"]
     for column, role in zip(st.columns(len(procedure.roles), gap="large"), procedure.roles, strict=True):
@@ -38,7 +35,10 @@ def models_form(draft: Draft, procedure: Procedure, case: Case) -> None:
                 literal(role.title), roles.get(role.name, {}).get("id", ""), key=draft.key(f"role-{role.name}"), help=literal(role.help),
                 placeholder="the run's model",
             )  # fmt: skip
-        _put(roles, role.name, given, draft.values["model"])
+            there = roles.get(role.name, {}).get("connection", "")
+            if given.strip() and (connections or there):
+                there = _connection(there, connections, draft.key(f"role-{role.name}-connection"))
+        _put(roles, role.name, given, there, draft.values["model"])
     st.subheader("By member", help="A heterogeneous jury: give some members a model of their own.")
     try:
         _, members = procedure.prepare(case, draft.validated(), draft.seed)
@@ -51,62 +51,82 @@ def models_form(draft: Draft, procedure: Procedure, case: Case) -> None:
             "member": [member.id for member in members],
             "name": [member.name for member in members],
             "model": [chosen.get(member.id, {}).get("id", "") for member in members],
+            "connection": [chosen.get(member.id, {}).get("connection", "") for member in members],
         }
     )
+    if not connections and not any(table["connection"]):
+        table = table.drop(columns="connection")
     edited = st.data_editor(
         table, key=draft.key("members"), hide_index=True, disabled=["member", "name"], width="stretch",
-        column_config={"model": st.column_config.TextColumn("model", help="Empty: by role, else the run's model.")},
+        column_config={
+            "model": st.column_config.TextColumn("model", help="Empty: by role, else the run's model."),
+            "connection": st.column_config.SelectboxColumn(
+                "connection", options=["", *connections], help="Empty: the provider's own server."
+            ),
+        },
     )  # fmt: skip
     for row in edited.itertuples():
-        _put(chosen, str(row.member), str(row.model or ""), draft.values["model"])
+        there = str(getattr(row, "connection", None) or "")
+        _put(chosen, str(row.member), str(row.model or ""), there, draft.values["model"])
 
 
-def keys_form() -> None:
-    """Keys and addresses typed for this session; where the environment has one, it says so."""
+def keys_form(connections: Connections) -> None:
+    """Keys typed for this session; where the owner has set one, it says so. Addresses are the owner's alone."""
     st.subheader(
         "Keys", help="Kept in this browser session's memory only: never stored, logged, exported or shown again."
     )
-    secrets = _secrets()
+    st.caption(
+        "A key that you type is used while you have a run go on, and forgotten as soon as somebody else does. It goes to "
+        "the address that is shown with it. To use a server of your own, such as Ollama or vLLM, whoever runs this app "
+        f"sets its address before starting it ({literal('OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE')} ...) "
+        f"or lists it as a connection in the file that {literal('COURTROOM_CONNECTIONS')} names."
+    )
     typed: dict[str, str] = st.session_state.setdefault("typed_keys", {})
     columns = st.columns(3, gap="large")
-    for number, name in enumerate(KEY_NAMES):
+    places = [
+        (PROVIDERS[name].keys[0], first_set(PROVIDERS[name].addresses), bool(first_set(PROVIDERS[name].keys)))
+        for name in OFFERED
+    ]
+    places += [(typed_name(name), one.address, bool(one.secret)) for name, one in connections.items()]
+    for number, (name, address, known) in enumerate(places):
         with columns[number % 3]:
-            state = (
-                "typed"
-                if typed.get(name)
-                else "set on the server"
-                if name in os.environ or name in secrets
-                else "not set"
-            )
+            state = "typed" if typed.get(name) else "set on the server" if known else "not set"
+            own = not (known and name.startswith("connections."))  # there the owner's key counts alone
             given = st.text_input(
-                literal(name), type="password" if name.endswith("KEY") else "default", key=f"key-{name}", placeholder=state,
+                literal(name),
+                type="password",
+                key=f"key-{name}",
+                placeholder=state,
                 autocomplete="off",
-            )  # fmt: skip
-            if given:
+                disabled=not own,
+            )
+            if given and own:
                 typed[name] = given
-            st.caption(f"Now {state if not given else 'typed'}.")
+            to = f", goes to {literal(address)}" if address else ""
+            st.caption(f"Now {state if not given else 'typed'}{to}.")
     if typed and st.button("Forget typed keys"):
+        for name in typed:
+            st.session_state.pop(f"key-{name}", None)
         typed.clear()
         st.rerun()
 
 
 def typed_keys() -> dict[str, str]:
-    """Keys for a run: what Streamlit's secrets have, and over it what was typed.
-
-    A typed address is not given the server's own key.
-    """
-    typed: dict[str, str] = st.session_state.get("typed_keys", {})
-    moved = {name.replace("_API_BASE", "_API_KEY") for name in typed if name.endswith("_API_BASE")}
-    return {**{name: key for name, key in _secrets().items() if name not in moved}, **typed}
+    """What was typed in this browser session, to be given with each command that has a run go on."""
+    return dict(st.session_state.get("typed_keys", {}))
 
 
-def _secrets() -> dict[str, str]:
-    if not st.secrets.load_if_toml_exists():
-        return {}
-    return {name: str(st.secrets[name]) for name in st.secrets if str(name).endswith(("_API_KEY", "_API_BASE"))}
+def _connection(value: str, connections: Connections, key: str) -> str:
+    options = ["", *connections, *([value] if value and value not in connections else [])]
+    return str(
+        st.selectbox(
+            "Connection", options, options.index(value), key=key, format_func=lambda name: literal(name) if name else OWN,
+            help=literal(ModelSpec.model_fields["connection"].description),
+        )
+    )  # fmt: skip
 
 
-def _spec(values: dict[str, Any], key: str) -> dict[str, Any]:
+def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[str, Any]:
     fields = ModelSpec.model_fields
     columns = st.columns(3, gap="large")
     with columns[0]:
@@ -115,8 +135,13 @@ def _spec(values: dict[str, Any], key: str) -> dict[str, Any]:
             "id": st.text_input("Model", values["id"], key=f"{key}-id", help=fields["id"].description).strip()
             or OFFLINE,
         }
+        if connections or values.get("connection"):
+            there = _connection(values.pop("connection", ""), connections, f"{key}-connection")
+            values |= {"connection": there} if there else {}
     of_persons = ("wait_s", "otherwise") if values["id"] == PERSON else ()
-    names = [name for name in fields if name not in ("id", "extra", "wait_s", "otherwise")] + list(of_persons)
+    names = [name for name in fields if name not in ("id", "connection", "extra", "wait_s", "otherwise")] + list(
+        of_persons
+    )
     with st.expander("Parameters", expanded=values["id"] != OFFLINE):
         for column, part in zip(st.columns(3, gap="large"), (names[:3], names[3:6], names[6:]), strict=True):
             with column:
@@ -133,9 +158,10 @@ def _spec(values: dict[str, Any], key: str) -> dict[str, Any]:
     return values
 
 
-def _put(into: dict[str, Any], name: str, model: str, base: dict[str, Any]) -> None:
-    model = model.strip()
+def _put(into: dict[str, Any], name: str, model: str, connection: str, base: dict[str, Any]) -> None:
+    model, now = model.strip(), into.get(name, {})
     if not model:
         into.pop(name, None)
-    elif into.get(name, {}).get("id") != model:
-        into[name] = {**base, "id": model}
+    elif (now.get("id"), now.get("connection", "")) != (model, connection):
+        rest = {field: value for field, value in (now or base).items() if field != "connection"}
+        into[name] = {**rest, "id": model, **({"connection": connection} if connection else {})}

@@ -12,6 +12,7 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunLine
 from pages.parts.inert import literal
+from pages.parts.models_form import typed_keys
 
 
 def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
@@ -23,7 +24,7 @@ def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
 def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
     if (row.status in ("paused", "failed") or interrupted) and st.button("Continue", key=f"go-{row.id}"):
         try:
-            house.runner.go(row.id)
+            house.runner.go(row.id, keys=typed_keys())
         except CourtroomError as error:
             st.error(literal(str(error)))
         else:

@@ -6,13 +6,13 @@ import json
 from urllib.parse import urlencode
 
 import streamlit as st
-from pydantic import ValidationError
 
-from courtroom.case_files import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
+from courtroom.errors import CourtroomError
 from pages.parts.draft import Draft
 from pages.parts.inert import literal
+from pages.parts.shared_setup import read_shared
 
 LONGEST_LINK = 4_000
 
@@ -34,7 +34,7 @@ def setup_file(house: Courthouse, draft: Draft, procedure: Procedure) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(literal(saved))
                 if st.button("Load", key=f"load-{saved}"):
-                    _load(draft, house.setups.load(saved), procedure)
+                    _load(draft, json.dumps(house.setups.load(saved)), procedure)
                 if st.button("Delete", key=f"delete-{saved}"):
                     st.session_state["deleted_setup"] = (saved, house.setups.load(saved))
                     house.setups.delete(saved)
@@ -52,27 +52,20 @@ def setup_file(house: Courthouse, draft: Draft, procedure: Procedure) -> None:
         )
         file = st.file_uploader("Load a setup from JSON", type=["json"])
         if file and st.button("Load this file"):
-            try:
-                _load(draft, json.loads(file.getvalue()), procedure)
-            except (ValueError, RecursionError):
-                st.error("This file is not valid JSON. Download a setup here to see the form.")
+            _load(draft, file.getvalue().decode(errors="replace"), procedure)
         link = "?" + urlencode({"setup": json.dumps(draft.shared(), ensure_ascii=False, separators=(",", ":"))})
         if len(link) <= LONGEST_LINK:
-            st.caption("This link opens the setup page with the same setup:")
+            st.caption("This link opens the setup page and offers the same setup:")
             st.code(f"{st.context.url}{link}", language=None, wrap_lines=True)
         else:
             st.caption("This setup is too long for a link; share the file.")
 
 
-def _load(draft: Draft, shared: object, procedure: Procedure) -> None:
-    if not isinstance(shared, dict) or shared.get("procedure", procedure.name) != procedure.name:
-        st.error(f"This is not a setup for {literal(procedure.title)}. Choose its procedure above, then load it.")
-        return
+def _load(draft: Draft, text: str, procedure: Procedure) -> None:
     try:
-        procedure.setup.model_validate({**procedure.setup().model_dump(mode="json"), **shared.get("setup", {})})
-    except ValidationError as error:
-        for sentence in explain(error):
-            st.error(literal(sentence))
+        shared = read_shared(text, procedure)
+    except CourtroomError as error:
+        st.error(literal(str(error)))
         return
     draft.load(shared)
     st.rerun()

@@ -1,0 +1,384 @@
+"""No key leaves: every key is a canary, and it is looked for everywhere but in the one header where it belongs."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+from tenacity import wait_none
+
+from courtroom import report
+from courtroom.courthouse import Courthouse
+from courtroom.engine.control import Control
+from courtroom.engine.procedure import Procedure
+from courtroom.errors import CourtroomError
+from courtroom.media import MediaStore
+from courtroom.models import failures
+from courtroom.models.connections import Connection, Connections
+from courtroom.models.keys import KEYS, NO_KEY, scrubbed, typed_name
+from courtroom.models.litellm_model import LiteLLMModel
+from courtroom.models.providers import PROVIDERS
+from courtroom.models.request import Reply, Request, Watch
+from courtroom.procedures import PROCEDURES
+from courtroom.settings import Settings
+from tests.attacks.trap import Trap
+from tests.say import question
+from tests.test_contract import sample
+from tests.toy import Bench, ToySetup
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+
+MARK = "CANARY7f3"
+NAMES = sorted(
+    {name for provider in PROVIDERS.values() for name in provider.keys} | {"MADE_UP_SECRET", "AWS_SECRET_ACCESS_KEY"}
+)
+CANARIES = {name: f"{MARK}/+{number:02d}&{name.lower()}" for number, name in enumerate(NAMES)}
+ROOT = Path(__file__).parents[2]
+KEY_OF_EARLIER_VERSIONS = "09b6217f19178ab35253c55d70225abd0daf050b6633d90a50f8d09d219c7720"
+
+
+def forms(secret: str = MARK) -> list[bytes]:
+    """A canary as it is, and as a careless server may write it."""
+    raw = secret.encode()
+    inner = [base64.b64encode(bytes(n) + raw).decode()[(0, 2, 3)[n] : -4].encode() for n in range(3)]
+    return [raw, raw.hex().encode(), *inner, quote(secret, safe="").encode()]
+
+
+def canaries_in(found: bytes | str) -> list[bytes]:
+    """What of a canary stands in it."""
+    data = found.encode() if isinstance(found, str) else found
+    return [form for form in forms() if form in data]
+
+
+@pytest.fixture(autouse=True)
+def every_key_is_a_canary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "_backoff", wait_none())
+    for provider in PROVIDERS.values():
+        for name in provider.addresses:
+            monkeypatch.delenv(name, raising=False)
+    for name, canary in CANARIES.items():
+        monkeypatch.setenv(name, canary)
+
+
+@pytest.fixture
+def away() -> Iterator[Trap]:
+    """Where nothing may arrive."""
+    with Trap() as away:
+        yield away
+    assert away.seen == []
+
+
+def model(folder: Path, connections: Connections | None = None) -> LiteLLMModel:
+    return LiteLLMModel(MediaStore(folder), connections)
+
+
+async def asked(which: LiteLLMModel, request: Request, watch: Watch | None = None) -> str:
+    """All that comes back, an error included."""
+    try:
+        return (await which.answer(request, watch)).model_dump_json()
+    except CourtroomError as error:
+        return str(error)
+
+
+# --- whole procedures -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("keys")
+
+
+@pytest.mark.parametrize("way", ["echo", "errors", "redirects"])
+@pytest.mark.parametrize("procedure", PROCEDURES.values(), ids=list(PROCEDURES))
+def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
+    procedure: Procedure, way: str, home: Path, away: Trap, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    small = {"jury_size": 2, "rounds": 1, "instances": 1} if procedure.name == "cyberjurors" else {}
+    fields = procedure.setup.model_fields
+    values = {name: value for name, value in small.items() if name in fields}
+    spec = {"id": "openai/any", "attempts": 2, "vision": "no", "timeout_s": 20}
+    with Trap(way, to=lambda: away.url) as trap:
+        monkeypatch.setenv("OPENAI_API_BASE", trap.url)
+        house = Courthouse(Settings(home=home), streaming=True)
+        try:
+            setup = procedure.setup.model_validate(
+                {**procedure.setup().model_dump(mode="json"), **values, "model": spec, "reasks": 1}
+            )
+            run = house.new_run(procedure.name, sample(house, procedure.hears), setup, 0)
+            house.runner.go(run)
+            house.runner.wait(run, 120)
+            record = house.record(run)
+            told = report.as_json(record, house.answers) + report.as_html(record, procedure, house.answers, house.media)
+        finally:
+            house.close()
+    assert trap.seen
+    assert {sent.headers["authorization"] for sent in trap.seen} == {f"Bearer {CANARIES['OPENAI_API_KEY']}"}
+    assert not any(canaries_in(sent.without("authorization")) for sent in trap.seen)
+    assert canaries_in(told) == []
+    assert canaries_in("".join(capfd.readouterr())) == []
+    for path in (path for path in home.rglob("*") if path.is_file()):
+        assert canaries_in(path.read_bytes()) == [], path
+    if way == "echo":
+        assert '"…' in told or "Bearer …" in told  # the echo was there, and is not a test of nothing
+
+
+def test_no_page_shows_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    st.cache_resource.clear()
+    from pages.parts.house import courthouse
+
+    with Trap() as trap:
+        monkeypatch.setenv("OPENAI_API_BASE", trap.url)
+        house = courthouse()
+        try:
+            procedure = house.procedures["cyberjurors"]
+            spec = {"id": "openai/any", "vision": "no"}
+            setup = procedure.setup.model_validate({"jury_size": 2, "rounds": 1, "model": spec})
+            run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
+            house.runner.go(run)
+            house.runner.wait(run, 60)
+            for page, section in (
+                ("deliberation", "Calls"),
+                ("deliberation", "Members"),
+                ("setup", "Models"),
+                ("runs", ""),
+            ):
+                app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+                app.session_state["run"] = run
+                app.session_state[f"tab-{run}"] = section
+                app.session_state["setup_section"] = section or "Knobs"
+                app.run()
+                app.switch_page(f"pages/{page}.py").run()
+                assert not app.exception
+                assert canaries_in(str(app.main)) == []
+        finally:
+            house.close()
+            st.cache_resource.clear()
+    assert trap.seen
+
+
+# --- each provider --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_a_provider_gets_its_own_key_alone_and_sends_it_no_further(
+    provider: str, tmp_path: Path, away: Trap, monkeypatch: pytest.MonkeyPatch, caplog: Any, capfd: Any
+) -> None:
+    caplog.set_level(logging.DEBUG, "courtroom")
+    known = PROVIDERS[provider]
+    own = CANARIES[known.keys[0]]
+    monkeypatch.setenv("AZURE_API_VERSION", "2024-06-01")
+    with Trap("redirects", to=lambda: away.url) as on, Trap("errors") as failing, Trap("echo") as echoing:
+        for trap in (on, failing, echoing):
+            monkeypatch.setenv(known.addresses[0], trap.url)
+            for _ in range(4 if trap is on else 1):
+                told = await asked(model(tmp_path), question(id=f"{provider}/some-model", attempts=1))
+                assert canaries_in(told) == []
+            assert trap.seen, told
+            for sent in trap.seen:
+                there = f"{sent.headers} {sent.path}"
+                assert not any(canary in there for canary in CANARIES.values() if canary != own)
+                assert not canaries_in(sent.body)
+    assert any(own in str(sent.headers) or quote(own, safe="") in sent.path or own in sent.path for sent in on.seen)
+    assert canaries_in(caplog.text + "".join(capfd.readouterr())) == []
+
+
+@pytest.mark.parametrize("provider", [name for name, known in PROVIDERS.items() if not known.unplaced])
+async def test_an_id_never_says_which_host_is_asked(
+    provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: set[str] = set()
+
+    def none(host: Any, *_: Any, **__: Any) -> Any:
+        looked_up.add(host.decode() if isinstance(host, bytes) else str(host))
+        raise socket.gaierror(-2, "no such name")
+
+    monkeypatch.setattr(socket, "getaddrinfo", none)
+    for name in (
+        "any",
+        "evil.example/v1",
+        "evil.example:80/x",
+        "x@evil.example/y",
+        "/evil.example/x",
+        "azure/command-r",
+    ):
+        await asked(model(tmp_path), question(id=f"{provider}/{name}", attempts=1, timeout_s=5))
+    assert len(looked_up) <= 1  # none where the provider's own place is an IP address
+    assert "evil" not in str(looked_up)
+
+
+async def test_a_provider_without_a_key_of_its_own_is_not_given_another_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in PROVIDERS["groq"].keys:
+        monkeypatch.delenv(name)
+    assert "There is no key for groq/any" in await asked(model(tmp_path), question(id="groq/any"))
+    with Trap() as trap:
+        monkeypatch.setenv("GROQ_API_BASE", trap.url)
+        await asked(model(tmp_path), question(id="groq/any"))
+    assert [sent.headers["authorization"] for sent in trap.seen] == [f"Bearer {NO_KEY}"]
+
+
+# --- connections ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["echo", "errors", "redirects"])
+async def test_a_connections_key_goes_to_its_address_and_a_typed_one_to_none_that_has_a_key(
+    way: str, tmp_path: Path, away: Trap
+) -> None:
+    typed = {
+        "OPENAI_API_KEY": f"{MARK}-typed-openai",
+        typed_name("lab"): f"{MARK}-typed-lab",
+        typed_name("own"): f"{MARK}-own",
+    }
+    KEYS.set(typed)
+    with Trap(way, to=lambda: away.url) as trap:
+        there = {"provider": "openai", "address": trap.url}
+        listed = {
+            "lab": Connection.model_validate({**there, "key": f"{MARK}-of-the-lab"}),
+            "own": Connection.model_validate(there),
+            "env": Connection.model_validate({**there, "key_from": "MADE_UP_SECRET"}),
+        }
+        asking = model(tmp_path, Connections(listed))
+        for name in listed:
+            assert canaries_in(await asked(asking, question(connection=name, attempts=1))) == []
+    wanted = [f"{MARK}-of-the-lab", f"{MARK}-own", CANARIES["MADE_UP_SECRET"]]
+    assert [sent.headers["authorization"] for sent in trap.seen] == [f"Bearer {key}" for key in wanted]
+    assert not any(canaries_in(sent.without("authorization")) for sent in trap.seen)
+
+
+@pytest.mark.parametrize("watched", [False, True], ids=["whole", "streamed"])
+async def test_an_answer_tells_which_model_gave_it_and_through_which_connection(watched: bool, tmp_path: Path) -> None:
+    with Trap() as trap:
+        listed = {"lab": Connection(provider="hosted_vllm", address=trap.url)}
+        request = replace(question(id="any", connection="lab"), address=trap.url)
+        reply = await model(tmp_path, Connections(listed)).answer(request, (lambda text: None) if watched else None)
+    assert reply.model.startswith("served ")
+    assert watched or reply.fingerprint.startswith("fp ")  # in a stream LiteLLM leaves it out for some providers
+    assert (reply.connection, reply.address) == ("lab", trap.url)
+
+
+async def test_an_answer_that_streams_in_shows_no_beginning_of_a_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    with Trap() as trap:
+        monkeypatch.setenv("OPENAI_API_BASE", trap.url)
+        told = await asked(model(tmp_path), question(), shown.append)
+    assert "Bearer …" in told
+    assert len(shown) > 10
+    starts = [form[:8] for form in forms()]
+    assert not any(start in text.encode() for text in shown for start in starts)
+
+
+def test_two_servers_with_one_models_name_share_no_answer_and_old_answers_are_found() -> None:
+    plain = question()
+    assert plain.key == KEY_OF_EARLIER_VERSIONS
+    keys = {question(connection=name).key for name in ("", "lab", "other")}
+    keys |= {replace(plain, address=address).key for address in ("http://a/v1", "http://b/v1")}
+    assert len(keys) == 5
+    assert replace(plain, address="http://a/v1").before_addresses.key == plain.key
+
+
+async def test_a_key_that_comes_back_after_it_was_forgotten_is_scrubbed_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    held = {"OPENAI_API_KEY": f"{MARK}-typed and forgotten"}
+    KEYS.set(held)
+    with Trap("401", to=held.clear) as trap:
+        monkeypatch.setenv("OPENAI_API_BASE", trap.url)
+        told = await asked(model(tmp_path), question(attempts=1))
+    assert held == {}
+    assert canaries_in(told + caplog.text) == []
+
+
+@pytest.mark.parametrize("secret", [f"{MARK}-x&y/z+w", 'made "up" secret', "schlüssel-für-alles"])
+def test_a_secret_is_scrubbed_in_whatever_form(secret: str) -> None:
+    KEYS.set({"ANY_KEY": secret})
+    for pad in ("", "a", "ab"):
+        encoded = base64.b64encode(f"{pad}Bearer {secret}!".encode()).decode()
+        inner = base64.b64encode(f"{pad}Bearer {secret}".encode())[len(f"{pad}Bearer ") * 4 // 3 + 4 : -4].decode()
+        assert inner in encoded
+        assert not any(inner[at : at + 4] in scrubbed(encoded) for at in range(len(inner) - 3))
+    for written in (secret, quote(secret), quote(secret, safe=""), json.dumps(secret), secret.encode().hex()):
+        assert scrubbed(f"it is {written}").replace('"', "") == "it is …"
+
+
+# --- typed keys -----------------------------------------------------------------------------------------------
+
+
+class Spender:
+    """Answers, and notes whose keys it was given."""
+
+    def __init__(self) -> None:
+        self.spent: list[dict[str, str]] = []
+
+    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        self.spent.append(dict(KEYS.get()))
+        return Reply(text='{"side": "buyer"}' if len(self.spent) % 2 else '{"side": "seller"}', cost=0.0)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path, model=Spender())  # type: ignore[arg-type]
+    yield bench
+    bench.close()
+
+
+MINE, YOURS = {"OPENAI_API_KEY": "mine-123456"}, {"OPENAI_API_KEY": "yours-123456"}
+
+
+@pytest.mark.parametrize("yours", [{}, YOURS], ids=["nothing typed", "another key"])
+def test_a_typed_key_is_not_spent_by_whoever_goes_on(bench: Bench, yours: dict[str, str]) -> None:
+    spent: list[dict[str, str]] = bench.model.spent  # type: ignore[attr-defined]
+    run = bench.start(ToySetup(rounds=2))
+    bench.runner.step(run, MINE)
+    bench.runner.wait(run, 10)
+    assert spent == [MINE] * 3
+    bench.runner.step(run, yours)
+    bench.runner.wait(run, 10)
+    assert spent == [MINE] * 3 + [yours] * 3
+
+
+def test_a_typed_key_is_forgotten_with_an_intervention_a_stop_and_the_end(bench: Bench) -> None:
+    spent: list[dict[str, str]] = bench.model.spent  # type: ignore[attr-defined]
+    run = bench.start(ToySetup(rounds=3))
+    bench.runner.step(run, MINE)
+    bench.runner.wait(run, 10)
+    bench.runner.let_go(run)  # as an intervention does
+    assert bench.runner._keys == {}
+    bench.runner.go(run)
+    bench.runner.wait(run, 10)
+    assert spent == [MINE] * 3 + [{}] * (len(spent) - 3)
+    assert len(spent) > 3
+    assert bench.runner._keys == {}
+
+
+def test_a_typed_key_is_not_spent_by_way_of_another_server(bench: Bench) -> None:
+    spent: list[dict[str, str]] = bench.model.spent  # type: ignore[attr-defined]
+    other = bench.new_runner()
+    try:
+        run = bench.start(ToySetup(rounds=2))
+        bench.runner.go(run, Control(upto=0), MINE)
+        bench.runner.wait(run, 10)
+        other.go(run, keys=YOURS)
+        other.wait(run, 10)
+    finally:
+        other.close()
+    assert spent == [MINE] * 3 + [{}] * 3
+
+
+def test_the_shell_and_the_environment_hold_no_canary_by_chance() -> None:
+    assert not canaries_in(json.dumps({name: value for name, value in os.environ.items() if name not in CANARIES}))

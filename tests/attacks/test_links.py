@@ -1,0 +1,332 @@
+"""What comes from others, as a link, a file, a fork, an intervention, a sweep, says nothing of where a key goes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from pydantic import ValidationError
+from streamlit.testing.v1 import AppTest
+
+from courtroom import report
+from courtroom.__main__ import app as shell
+from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import changed
+from courtroom.engine.interventions import Change
+from courtroom.errors import CourtroomError
+from courtroom.models.connections import Connections
+from courtroom.models.spec import EXTRAS, ModelSpec
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from tests.attacks.trap import Trap
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+
+ROOT = Path(__file__).parents[2]
+THERE = "http://127.0.0.1:9/v1"
+CANARY = "canary-of-the-owner-1"
+
+NAMES = (
+    "api_base", "base_url", "api_key", "azure_ad_token", "api_version", "organization", "headers", "extra_headers",
+    "default_headers", "extra_body", "extra_query", "client", "custom_llm_provider", "model", "messages", "fallbacks",
+    "context_window_fallback_dict", "mock_response", "aws_bedrock_runtime_endpoint", "aws_region_name", "vertex_location",
+    "vertex_credentials", "region_name", "proxy", "ssl_verify", "transport", "http_client", "litellm_credential_name",
+    "metadata", "callbacks", "success_callback", "logger_fn", "cache", "deployment_id", "hf_model_name", "stream",
+    "num_retries", "max_retries", "timeout", "drop_params", "use_litellm_proxy", "allowed_openai_params", "user", "API_BASE",
+    "api_base ", "seed.api_base", "thinking", "tools", "web_search_options", "response_format", "n", "",
+)  # fmt: skip
+IDS = (
+    f"openai/{THERE}", f"custom_openai/{THERE}", f"huggingface/{THERE}", f"oobabooga/{THERE}", THERE, "oobabooga/x",
+    "custom_openai/x", "openai_like/x", "aiohttp_openai/x", "huggingface/x/y", "sagemaker/x", "sagemaker_chat/x",
+    "bedrock/arn:aws:bedrock:us-east-1:1:provisioned-model/x", "bedrock/evil.example/x", "vertex_ai/x", "baseten/x",
+    "triton/x", "predibase/x", "petals/x", "a2a/x", "github_copilot/x", "chatgpt/x", "gemini/../../x", "openai/a b",
+    "openai/a?api_base=x", "openai/a#x", "openai/a\\b", "openai/a%2e%2e", "openai/a\nb", "https:/evil.example/x", "openai/{x}",
+)  # fmt: skip
+CONNECTIONS = (THERE, "//evil.example", "../lab", "lab http://evil.example", "a/b", " ", "{lab}")
+
+HOSTILE: list[dict[str, Any]] = [
+    *({"extra": {name: THERE}} for name in NAMES),
+    *({"extra": {name: value}} for name in ("seed", "top_k") for value in (THERE, True, ["x"])),
+    *({"extra": {"stop": value}} for value in (["x"] * 9, "x" * 101)),
+    {"extra": {"reasoning_effort": THERE}},
+    {"extra": {"api_base": {"nested": THERE}}},
+    *({"id": model} for model in IDS),
+    *({"id": "openai/any", "connection": name} for name in CONNECTIONS if name.strip()),
+    {"id": "person", "otherwise": f"oobabooga/{THERE}"},
+    {"id": "openai/any", "api_base": THERE},
+    {"id": "openai/any", "address": THERE},
+]
+FEW = [{"extra": {"api_base": THERE}}, {"id": f"oobabooga/{THERE}"}, {"id": "openai/any", "connection": THERE}]
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    """The very courthouse that the pages use."""
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    monkeypatch.chdir(ROOT)
+    st.cache_resource.clear()
+    from pages.parts.house import courthouse
+
+    house = courthouse()
+    yield house
+    house.close()
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def heard(house: Courthouse) -> str:
+    """A short run by the offline model, with its verdict."""
+    setup = CyberJurorsSetup(jury_size=2, rounds=1, examination="shared")
+    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
+    house.runner.go(run)
+    house.runner.wait(run, 30)
+    return run
+
+
+def one_sentence(error: Exception) -> bool:
+    told = str(error)
+    return 0 < len(told) < 400 and "\n" not in told and "Traceback" not in told
+
+
+def hostile_setup(spec: dict[str, Any]) -> dict[str, Any]:
+    return {"model": {**ModelSpec().model_dump(), **spec}}
+
+
+# --- the setup itself -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["model", "roles", "members"])
+@pytest.mark.parametrize("spec", HOSTILE, ids=lambda spec: json.dumps(spec)[:70])
+def test_a_setup_says_nothing_of_where_a_key_goes(spec: dict[str, Any], where: str) -> None:
+    given = spec if where == "model" else {"juror": spec}
+    with pytest.raises(ValidationError):
+        CyberJurorsSetup.model_validate({where: given})
+
+
+def test_what_changes_how_a_model_draws_its_words_may_be_given() -> None:
+    good = {"seed": 1, "stop": ["END"], "min_p": 0.1, "reasoning_effort": "low", "thinking_budget": 1000}
+    assert set(good) <= set(EXTRAS)
+    assert ModelSpec(id="openai/any", extra=good).problem() == ""
+    names = (
+        "openrouter/meta-llama/llama-3:free",
+        "ollama/hf.co/x/Y-GGUF:Q4_K_M",
+        "openai//models/x",
+        "gpt-4o-mini",
+        "openai/ft:gpt-4o:o::1",
+    )
+    assert [ModelSpec(id=name).problem() for name in names] == [""] * len(names)
+
+
+# --- each way in ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
+def test_the_shell_refuses_it(
+    spec: dict[str, Any], heard: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    deeds = tmp_path / "deeds.json"
+    deeds.write_text(json.dumps([{"kind": "change", "key": "model", "value": spec}]))
+    setting = f"model={json.dumps(spec)}"
+    for words in (
+        ["run", "oak-table", "--set", setting],
+        ["run", "oak-table", "--model", spec.get("id", THERE), "--set", setting],
+        ["fork", heard, "--set", setting],
+        ["fork", heard, "--set", setting, "--from", "round 1"],
+        ["fork", heard, "--intervene", str(deeds)],
+        ["sweep", heard, "--vary", f"model=[{json.dumps(spec)}]"],
+    ):
+        with pytest.raises(CourtroomError) as refused:
+            shell(words, standalone_mode=False)
+        assert one_sentence(refused.value), words
+    assert CANARY not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
+def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> None:
+    run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2), 0)
+    name, value = next(iter({**spec, **({"extra": spec["extra"]} if "extra" in spec else {})}.items()))
+    changes = {"model": spec, f"model.{name}": value, "roles.juror": spec, "members.juror-01": spec}
+    if "connection" in spec:
+        changes["model.connection"] = changes.pop("model.id") and spec["connection"]
+    for key, given in changes.items():
+        with pytest.raises(CourtroomError) as refused:
+            house.steer.intervene(run, Change(key=key, value=given))
+        assert one_sentence(refused.value)
+    assert house.store.interventions.of(run) == ()
+
+
+@pytest.mark.parametrize("name", ["nobody-lists-it", "openai", "OPENAI_API_KEY", "connections"])
+def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(name: str, house: Courthouse) -> None:
+    setup = CyberJurorsSetup(jury_size=2, model=ModelSpec(id="openai/any", connection=name, vision="no"))
+    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
+    house.runner.go(run)
+    house.runner.wait(run, 30)
+    row = house.store.run(run)
+    assert row.status == "failed"
+    assert row.reason.startswith(f"There is no connection “{name}” on this server.")
+
+
+# --- links, files and saved setups on the page --------------------------------------------------------------------
+
+
+def setup_page(link: object = None, section: str = "Knobs") -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.session_state["setup_section"] = section
+    app.run()
+    app.switch_page("pages/setup.py")
+    if link is not None:
+        app.query_params["setup"] = link if isinstance(link, str) else json.dumps(link)
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def button(app: AppTest, label: str) -> Any:
+    return next((one for one in app.button if one.label == label), None)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        *({"setup": hostile_setup(spec)} for spec in FEW),
+        "{",
+        "[]",
+        "null",
+        '{"setup": []}',
+        '{"setup": {"nothing": 1}}',
+        '{"seed": "x"}',
+        '{"seed": -1}',
+        "[" * 100_000,
+        {"setup": {"prompts": {"judge": "x" * 500_000}}},
+    ],
+    ids=lambda link: str(link)[:40],
+)
+def test_a_hostile_link_is_refused_in_a_sentence_and_changes_nothing(link: object, house: Courthouse) -> None:
+    app = setup_page(link)
+    assert [error.value for error in app.error if "The setup in this link is not used" in error.value]
+    assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
+    assert button(app, "Use these settings") is None
+
+
+def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Courthouse) -> None:
+    link = {
+        "procedure": "cyberjurors",
+        "seed": 7,
+        "setup": {"rounds": 2, "model": {**ModelSpec().model_dump(), "id": "openai/dear"}},
+    }
+    app = setup_page(link)
+    assert "This link changes 3 settings" in "".join(one.value for one in app.markdown)
+    shown = {row["setting"]: (row["before"], row["after"]) for row in app.dataframe[0].value.to_dict("records")}
+    assert shown["Seed"] == ("0", "7")
+    assert shown["Model › Model"] == ("offline", "openai/dear")
+    assert button(app, "Start").disabled
+    assert button(app, "Start step by step").disabled
+    button(app, "Use the defaults").click().run()
+    assert not button(app, "Start").disabled
+    assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
+    again = setup_page(link)
+    button(again, "Use these settings").click().run()
+    assert again.session_state["drafts"]["cyberjurors"].values["model"]["id"] == "openai/dear"
+    assert not button(again, "Start").disabled
+    assert house.store.runs() == []
+
+
+def test_a_saved_setup_that_is_hostile_is_not_loaded(house: Courthouse) -> None:
+    house.setups.save("nice", {"procedure": "cyberjurors", "seed": 0, "setup": hostile_setup(FEW[0])})
+    house.setups.save("odd", {"procedure": "cyberjurors", "setup": [1]})
+    app = setup_page(section="Save and share")
+    for name in ("nice", "odd"):
+        app.button(key=f"load-{name}").click().run()
+        assert not app.exception
+        assert app.error
+        assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
+
+
+def test_no_address_can_be_typed_in_a_browser(house: Courthouse) -> None:
+    app = setup_page(section="Models")
+    assert not [box.label for box in app.text_input if "BASE" in box.label or "ddress" in box.label]
+
+
+# --- the store of an earlier version --------------------------------------------------------------------------------
+
+
+def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Trap() as trap:
+        run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2), 0)
+        row = house.database.connection.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()
+        old = {
+            **json.loads(row["setup"]),
+            "model": {"id": "openai/any", "extra": {"api_base": trap.url}, "vision": "no"},
+        }
+        with house.database.transaction() as db:
+            db.execute("UPDATE runs SET setup = ? WHERE id = ?", (json.dumps(old), run))
+        assert house.record(run).setup.model.extra == {"api_base": trap.url}
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+        app.session_state["run"] = run
+        app.run()
+        app.switch_page("pages/deliberation.py").run()
+        assert not app.exception, app.exception
+        for _ in range(2):  # the second time with what the first one put on record
+            house.runner.go(run)
+            house.runner.wait(run, 30)
+            row = house.store.run(run)
+            assert row.status == "failed"
+            assert row.reason.startswith("openai/any is not asked: “api_base” can't be given in a setup")
+        record = house.record(run)
+        assert trap.url in report.as_json(record, house.answers)
+        fork = house.fork(run, record.setup)
+        house.runner.go(fork)
+        house.runner.wait(fork, 30)
+        assert house.store.status(fork) == "failed"
+        mended = house.fork(run, changed(record.setup, {"model": {"id": "offline"}}))
+        house.runner.go(mended)
+        house.runner.wait(mended, 60)
+        assert house.store.status(mended) == "done"
+    assert trap.seen == []
+
+
+# --- the owner's file -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "not = [toml",
+        "[connections]\nlab = 3",
+        '[connections.lab]\nprovider = "openai"',
+        '[connections.lab]\nprovider = "openai"\naddress = "ftp://x"\nkey = "s3cret-of-lab"',
+        '[connections.lab]\nprovider = "openai"\naddress = "http://u:s3cret-of-lab@x/v1"',
+        '[connections.lab]\nprovider = "openai"\naddress = "http://x/v1?key=s3cret-of-lab"',
+        '[connections.lab]\nprovider = "bedrock"\naddress = "http://x/v1"',
+        '[connections.lab]\nprovider = "openai"\naddress = "http://x/v1"\nkye = "s3cret-of-lab"',
+        '[connections."a/b"]\nprovider = "openai"\naddress = "http://x/v1"',
+    ],
+)
+def test_a_wrong_connections_file_is_told_in_a_sentence_without_its_keys(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "connections.toml"
+    path.write_text(text)
+    with pytest.raises(CourtroomError) as refused:
+        Connections.read(path)
+    assert one_sentence(refused.value)
+    assert "s3cret" not in str(refused.value)
+
+
+def test_connections_are_read_from_toml_json_and_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = {"provider": "openai", "address": "http://lab/v1", "key_from": "LAB_KEY"}
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps({"connections": {"lab": lab}}))
+    secrets = {
+        "own": {"provider": "ollama", "address": "http://own:11434", "key": "k-123456"},
+        "sql": {"url": "sqlite://"},
+    }
+    monkeypatch.setenv("LAB_KEY", "l-123456")
+    found = Connections.read(path, secrets)
+    assert {name: one.secret for name, one in found.items()} == {"own": "k-123456", "lab": "l-123456"}
+    assert "k-123456" not in repr(found["own"])
