@@ -119,7 +119,8 @@ def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
             house.runner.go(run)
             house.runner.wait(run, 120)
             record = house.record(run)
-            told = report.as_json(record, house.answers) + report.as_html(record, procedure, house.answers, house.media)
+            exported = report.as_json(record, house.answers)
+            told = exported + report.as_html(record, procedure, house.answers, house.media)
         finally:
             house.close()
     assert trap.seen
@@ -130,6 +131,9 @@ def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
     for path in (path for path in home.rglob("*") if path.is_file()):
         assert canaries_in(path.read_bytes()) == [], path
     if way == "echo":
+        calls = [event for event in json.loads(exported)["events"] if event["kind"] == "call" and event["asked"]]
+        assert {call["address"] for call in calls} == {trap.url}
+        assert all(call["answered"].startswith("served ") for call in calls)
         assert '"…' in told or "Bearer …" in told  # the echo was there, and is not a test of nothing
 
 
