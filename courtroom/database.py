@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -106,6 +107,10 @@ MIGRATIONS: tuple[str, ...] = (
 )
 
 
+class Connection(sqlite3.Connection):
+    """One that can be referred to weakly."""
+
+
 class Database:
     """Connections to one SQLite file. Safe to share between threads; each thread gets its own connection."""
 
@@ -113,15 +118,18 @@ class Database:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._local = threading.local()
-        self._open: list[sqlite3.Connection] = []
+        # Weakly: a thread's connection goes, with its open files, when the thread does.
+        self._open: weakref.WeakSet[Connection] = weakref.WeakSet()
         self._migrate()
 
     @property
     def connection(self) -> sqlite3.Connection:
         """This thread's connection (autocommit; use `transaction` for more than one statement)."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        connection: Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
+            connection = sqlite3.connect(
+                self.path, timeout=30, isolation_level=None, check_same_thread=False, factory=Connection
+            )
             connection.row_factory = sqlite3.Row
             # A killed process loses nothing in WAL with NORMAL; only a power cut may lose the last commits. The log is
             # folded in after 40 MB, not 4: folding waits for the disk.
@@ -129,24 +137,28 @@ class Database:
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=10000; PRAGMA foreign_keys=ON;"
             )
             self._local.connection = connection
-            self._open.append(connection)
+            self._open.add(connection)
         return connection
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing, and the write lock from the start."""
+        """All or nothing, and the write lock from the start; within another it is part of that one."""
         connection = self.connection
+        if connection.in_transaction:
+            yield connection
+            return
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield connection
+            connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # where the disk is full, SQLite has rolled back already
+                connection.execute("ROLLBACK")
             raise
-        connection.execute("COMMIT")
 
     def close(self) -> None:
         """Close every thread's connection."""
-        for connection in self._open:
+        for connection in list(self._open):
             connection.close()
         self._open.clear()
         self._local = threading.local()

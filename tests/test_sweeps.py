@@ -67,7 +67,7 @@ class Held:
         self.door = asyncio.Event()
         self.knocked = asyncio.Event()
         self._house = house
-        house.runner._asker = Asker(house.answers, self)
+        house.runner._asker = Asker(house.answers, self, house.writer)
 
     def wait_for_a_knock(self) -> None:
         async def wait() -> None:
@@ -244,12 +244,12 @@ def test_a_criminal_bench_is_asked_without_each_sentence_of_the_facts(house: Cou
 
 def test_a_sweep_that_another_process_drives_is_left_to_it(house: Courthouse) -> None:
     sweep = house.sweeps.store.create(everything(house, heard(house)), "Table", 0)
-    other = f"{house.runner.owner.rsplit(':', 1)[0]}:other"
-    assert house.sweeps.store.claim(sweep, other, None)
+    other = f"{house.runner.driver.owner.rsplit(':', 1)[0]}:other"
+    assert house.sweeps.store.lease.claim(sweep, other, None)
     house.sweeps.go(sweep)
     assert house.sweeps.take_up_interrupted() == []
     assert Counter(cell.status for cell in house.sweeps.store.cells(sweep))["running"] == 0
-    house.sweeps.store.release(sweep, other)
+    house.sweeps.store.lease.release(sweep, other)
     assert house.sweeps.take_up_interrupted() == [sweep]
     house.sweeps.wait(sweep, 30)
     assert house.sweeps.store.sweep(sweep).status == "done"

@@ -51,8 +51,8 @@ class Ledger(Protocol):
         """Record an event; False when it is on record already."""
         ...
 
-    def flush(self) -> None:
-        """Put all that was recorded on disk."""
+    async def teach(self, lesson: Callable[[], None]) -> None:
+        """Teach the knowledge base, after all that was recorded is on disk."""
         ...
 
     def called(self, path: str) -> Called | None:

@@ -15,6 +15,7 @@ from courtroom.engine.control import Control
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import EVENT, Called, Event, Retrieved, StageBegan, Verdict, Voted
 from courtroom.engine.interventions import Intervention, InterventionStore
+from courtroom.engine.lease import Lease
 from courtroom.engine.setup import Setup
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class RunStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.interventions = InterventionStore(database)
+        self.lease = Lease(database, "runs")
 
     # --- runs -----------------------------------------------------------------------------------------------
 
@@ -98,9 +100,16 @@ class RunStore:
         return _run(row)
 
     def runs(self) -> list[Run]:
-        """All runs, oldest first."""
-        rows = self._database.connection.execute("SELECT * FROM runs ORDER BY created, rowid")
+        """All runs, in the order in which they were made."""
+        rows = self._database.connection.execute("SELECT * FROM runs ORDER BY rowid")
         return [_run(row) for row in rows]
+
+    def under_way(self) -> list[tuple[str, str | None, float | None]]:
+        """Runs that count as running, each with who drives it and the last heartbeat."""
+        rows = self._database.connection.execute(
+            "SELECT id, owner, heartbeat FROM runs WHERE status = 'running' ORDER BY rowid"
+        )
+        return [tuple(row) for row in rows]
 
     def kin(self, run: str) -> list[Run]:
         """The run, what it was forked from, and all that was forked from any of these; oldest first."""
@@ -108,7 +117,7 @@ class RunStore:
             "WITH RECURSIVE up(id, parent) AS (SELECT id, parent FROM runs WHERE id = ?"
             " UNION SELECT runs.id, runs.parent FROM runs JOIN up ON runs.id = up.parent),"
             " tree(id) AS (SELECT id FROM up UNION SELECT runs.id FROM runs JOIN tree ON runs.parent = tree.id)"
-            " SELECT * FROM runs WHERE id IN (SELECT id FROM tree) ORDER BY created, rowid",
+            " SELECT * FROM runs WHERE id IN (SELECT id FROM tree) ORDER BY rowid",
             (run,),
         )
         return [_run(row) for row in rows]
@@ -139,6 +148,12 @@ class RunStore:
     def set_status(self, run: str, status: Status, reason: str = "") -> None:
         """Say where the run stands, with one plain sentence where there is something to say."""
         self._database.connection.execute("UPDATE runs SET status = ?, reason = ? WHERE id = ?", (status, reason, run))
+
+    def say(self, run: str, reason: str) -> None:
+        """Say something of a run that goes on all the same."""
+        self._database.connection.execute(
+            "UPDATE runs SET reason = ? WHERE id = ? AND status = 'running'", (reason, run)
+        )
 
     def finish(self, run: str, verdict: Verdict) -> None:
         """The run is done."""
@@ -193,28 +208,6 @@ class RunStore:
                 "INSERT OR IGNORE INTO events (run, kind, path, at, body) VALUES (?, ?, ?, ?, ?)",
                 [(run.id, *row) for row in rows],
             )
-
-    # --- who drives -----------------------------------------------------------------------------------------
-
-    def claim(self, run: str, owner: str, former: str | None) -> bool:
-        """Take the run for `owner` if it is still with `former`; only one process can succeed."""
-        cursor = self._database.connection.execute(
-            "UPDATE runs SET owner = ?, heartbeat = ? WHERE id = ? AND owner IS ?", (owner, time.time(), run, former)
-        )
-        return cursor.rowcount == 1
-
-    def beat(self, run: str, owner: str) -> bool:
-        """Show that the owner is alive; False when the run is no longer its own."""
-        cursor = self._database.connection.execute(
-            "UPDATE runs SET heartbeat = ? WHERE id = ? AND owner = ?", (time.time(), run, owner)
-        )
-        return cursor.rowcount == 1
-
-    def release(self, run: str, owner: str) -> None:
-        """Let another process drive the run."""
-        self._database.connection.execute(
-            "UPDATE runs SET owner = NULL, heartbeat = NULL WHERE id = ? AND owner = ?", (run, owner)
-        )
 
     # --- events ---------------------------------------------------------------------------------------------
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from courtroom.database import Database
 from courtroom.models.card import card
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.writer import Writer
 
 
 class Capabilities:
     """Remembers on disk what was found out about a model."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, writer: Writer) -> None:
+        self._database, self._writer = database, writer
         self._known: dict[tuple[str, str], bool] = {}
 
     async def sees(self, spec: ModelSpec) -> bool:
@@ -32,6 +34,9 @@ class Capabilities:
     def remember(self, model: str, name: str, value: bool) -> None:
         """Keep what was found out."""
         self._known[model, name] = value
+        self._writer.put(partial(self._keep, model, name, value))
+
+    def _keep(self, model: str, name: str, value: bool) -> None:
         self._database.connection.execute("INSERT OR REPLACE INTO capabilities VALUES (?, ?, ?)", (model, name, value))
 
     def recall(self, model: str, name: str) -> bool | None:

@@ -69,6 +69,10 @@ class LiteLLMModel:
         if not load.cache_info().currsize:
             await asyncio.to_thread(load)
 
+    def close(self) -> None:
+        """End the thread that reads pictures and videos."""
+        self._encoder.shutdown()
+
     async def _messages(self, request: Request) -> list[dict[str, Any]]:
         if not request.has_media:
             return to_wire(request.messages, self._media)

@@ -29,3 +29,7 @@ class ModelPool:
     async def warm(self) -> None:
         """Load what asking over the network needs."""
         await self._online.warm()
+
+    def close(self) -> None:
+        """Let go of what asking over the network holds."""
+        self._online.close()
