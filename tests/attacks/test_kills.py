@@ -1,0 +1,332 @@
+"""Processes that are killed, stopped or taken for another; clocks that jump; two servers on one store."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine import lease as leases
+from courtroom.engine.lease import ENDED, LEASE_S, MACHINE, Driver, Lease, owner_of
+from courtroom.evaluation.sweeps import singly, values
+from courtroom.knowledge.search import Search
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.settings import Settings
+from courtroom.shell import follow
+from tests.attacks.test_disks import until
+from tests.test_imports import records
+from tests.toy import Bench, Scripted, side_by_member
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path / "home", Scripted(side_by_member))
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def other() -> Iterator[subprocess.Popen[bytes]]:
+    """Another process of this machine, which lives until it is killed."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        yield other
+        other.kill()
+
+
+HOLDS = """
+import asyncio, sys, time
+from pathlib import Path
+from tests.toy import Bench, Scripted
+bench = Bench(Path(sys.argv[1]), Scripted(hold=asyncio.Event()))
+bench.runner.go(sys.argv[2])
+assert bench.model.asked.wait(60)
+print("drives", flush=True)
+time.sleep(600)
+"""
+
+
+def test_who_waits_for_a_run_goes_on_with_it_when_its_driver_is_killed(bench: Bench) -> None:
+    run = bench.start()
+    driver = subprocess.Popen([sys.executable, "-c", HOLDS, str(bench.folder), run], stdout=subprocess.PIPE)
+    assert driver.stdout is not None
+    assert driver.stdout.readline() == b"drives\n"
+    bench.runner.go(run)
+    assert not bench.runner.drives(run)
+    waiting = threading.Thread(target=follow, args=(bench, run))  # as `python -m courtroom resume` waits
+    waiting.start()
+    driver.kill()
+    bench.runner.wait(run, 60)
+    waiting.join(60)
+    assert not waiting.is_alive()
+    assert bench.store.run(run).status == "done"
+    driver.communicate()
+
+
+def test_who_waits_for_a_sweep_goes_on_with_it_when_its_driver_is_killed(
+    tmp_path: Path, other: subprocess.Popen[bytes]
+) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    run = heard(house)
+    plan = house.sweeps.plan(run, singly(values("rounds", [2])), (0,))
+    sweep = house.sweeps.store.create(plan, "Table", 0)
+    assert house.sweeps.store.lease.claim(sweep, f"{owner_of(other.pid)}:other", None)
+    house.sweeps.store.set_status(sweep, "running")
+    settled = house.sweeps.settled(sweep)
+    assert house.sweeps.take_up_interrupted() == []
+    other.kill()
+    settled.result(60)
+    assert house.sweeps.store.sweep(sweep).status == "done"
+    house.close()
+
+
+def test_a_process_that_is_stopped_keeps_its_run_and_one_that_is_killed_does_not(
+    bench: Bench, other: subprocess.Popen[bytes]
+) -> None:
+    run = bench.start()
+    other.send_signal(signal.SIGSTOP)
+    assert bench.store.lease.claim(run, f"{owner_of(other.pid)}:other", None)
+    bench.store.set_status(run, "running")
+    bench.database.connection.execute("UPDATE runs SET heartbeat = 0")
+    assert bench.runner.take_up_interrupted() == []
+    assert not bench.runner.interrupted(run)
+    other.kill()
+    until(lambda: bench.runner.interrupted(run), "its death to be seen, although nobody has asked for its exit code")
+    bench.runner.wait(run, 60)
+    assert bench.store.run(run).status == "done"
+
+
+def test_a_number_that_another_process_has_got_since_is_not_taken_for_the_driver(bench: Bench) -> None:
+    run = bench.start()
+    machine, pid, _ = owner_of(os.getpid()).rsplit(":", 2)
+    assert bench.store.lease.claim(run, f"{machine}:{pid}:1:before", None)
+    bench.store.set_status(run, "running")
+    assert bench.runner.interrupted(run)
+    assert owner_of(2**22 + 1) == f"{MACHINE}:{2**22 + 1}:{ENDED}"
+
+
+def test_a_driver_on_another_machine_is_dead_when_its_heartbeat_stands_still_by_the_observers_own_clock(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [1000.0]
+    driver, lease, run = Driver(lambda: clock[0]), bench.store.lease, bench.start()
+    elsewhere = "elsewhere/1/2:77:12345:abc"
+    assert lease.claim(run, elsewhere, None)
+
+    def lives() -> bool:
+        return driver.lives(lease, run, *lease.holder(run))
+
+    for jump in (86_400, -86_400, 0):  # neither machine's clock matters
+        now = time.time() + jump
+        monkeypatch.setattr(leases.time, "time", lambda now=now: now)
+        lease.beat(elsewhere, [run])
+        assert lives()
+        clock[0] += LEASE_S - 1
+        assert lives()
+    clock[0] += 2
+    assert not lives()
+    driver.close()
+
+
+def test_the_heart_beats_while_the_loop_stands_still(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leases, "HEART_S", 0.02)
+    bench.model.hold = asyncio.Event()
+    quick = bench.new_runner()
+    run = bench.start()
+    quick.go(run)
+    assert bench.model.asked.wait(30)
+    still = threading.Event()
+    quick._loop.call_soon_threadsafe(still.wait, 60)
+    seen = {bench.store.run(run).heartbeat}
+    until(lambda: seen.add(bench.store.run(run).heartbeat) or len(seen) > 3, "heartbeats")
+    still.set()
+    quick._loop.call_soon_threadsafe(bench.model.hold.set)
+    quick.wait(run, 60)
+    quick.close()
+
+
+def test_a_driver_whose_run_was_taken_stops_at_once_and_writes_nothing_more_but_the_answers(bench: Bench) -> None:
+    bench.model.hold = asyncio.Event()
+    run = bench.start()
+    bench.runner.go(run)
+    until(lambda: len(bench.model.history) == 3, "all jurors to be asked")
+    until(lambda: bench.store.stages(run), "the stage to be on disk")
+    taken = "elsewhere/1/2:77:12345:abc"
+    assert bench.store.lease.claim(run, taken, bench.runner.driver.owner)
+    before = list(bench.store.events(run))
+    bench.let_go(run)
+    until(lambda: not bench.runner.drives(run), "the driver to stop")
+    assert list(bench.store.events(run)) == before
+    assert bench.store.lease.holder(run)[0] == taken
+    assert bench.store.status(run) == "running"
+    assert all(bench.answers.reply(request.key) for request in bench.model.history), "what was paid for is kept"
+    assert len(bench.model.history) == 3
+
+
+def test_what_is_left_behind_is_found_by_one_question_however_many_runs_there_are(bench: Bench) -> None:
+    def asked() -> int:
+        statements: list[str] = []
+        connection = bench.database.connection
+        connection.set_trace_callback(statements.append)
+        bench.runner.take_up_interrupted()
+        connection.set_trace_callback(None)
+        return len(statements)
+
+    bench.start()
+    few = asked()
+    for seed in range(20):
+        bench.start(seed=seed)
+    assert asked() == few
+
+
+def test_runs_are_listed_as_they_were_made_also_when_the_clock_was_put_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    for number in range(3):
+        monkeypatch.setattr("courtroom.engine.store.time.time", lambda now=1e9 - number * 3600: now)
+        made.append(bench.start(seed=number))
+    assert [row.id for row in bench.store.runs()] == made
+
+
+def heard(house: Courthouse, seed: int = 0) -> str:
+    setup = CyberJurorsSetup(jury_size=3, rounds=1, consensus=1.0, grounding_rounds=1)
+    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, seed)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    assert house.store.status(run) == "done", house.store.run(run).reason
+    return run
+
+
+def held() -> tuple[int, int]:
+    """Threads and open files of this process."""
+    gc.collect()
+    return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
+
+
+def test_a_courthouse_that_is_closed_leaves_no_thread_and_no_file_open(tmp_path: Path) -> None:
+    counted = []
+    for number in range(10):
+        house = Courthouse(Settings(home=tmp_path))
+        heard(house, number)
+        house.runner.do(house.knowledge.answer(Search(collection="statutes", text="theft", k=1))).result()
+        house.close()
+        counted.append(held())
+    assert max(counted[5:]) <= max(counted[1:5]), counted
+
+
+def test_a_thread_that_ends_closes_its_connection(bench: Bench) -> None:
+    def read() -> None:
+        bench.store.runs()
+
+    read()
+    before = held()
+    for _ in range(20):
+        thread = threading.Thread(target=read)
+        thread.start()
+        thread.join()
+    assert held() <= before
+
+
+class Pauses:
+    """How long the engine's loop stands still at most."""
+
+    def __init__(self, house: Courthouse) -> None:
+        self.longest, self._house, self._last = 0.0, house, 0.0
+        self.began = time.perf_counter()
+        house.runner.watch(self._tick())
+
+    async def _tick(self) -> None:
+        while True:
+            last = time.perf_counter()
+            await asyncio.sleep(0.005)
+            self.longest = max(self.longest, time.perf_counter() - last)
+
+    def short(self, share: float) -> None:
+        took = time.perf_counter() - self.began
+        print(f"longest pause {self.longest:.3f} s of {took:.1f} s")
+        assert self.longest < share * took, f"{self.longest:.3f} s of {took:.3f} s"
+
+
+def test_an_import_lets_the_loop_go_on(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    house.runner.do(house.knowledge.warm(("cases",))).result()
+    pauses = Pauses(house)
+    state = house.take_in(house.imports.begin("cases", "cail.jsonl", records(2000)))
+    until(lambda: not state.running, "the import")
+    assert state.error == ""
+    pauses.short(1 / 8)
+    house.close()
+
+
+LEARNS = """
+import sys
+from courtroom.database import Database
+from courtroom.knowledge.lessons import Lesson, Put
+from courtroom.knowledge.search import Knowledge
+from courtroom.settings import Settings
+settings = Settings()
+knowledge = Knowledge(Database(settings.database), settings)
+knowledge.lessons
+for number in range(40):
+    record = {"id": f"{sys.argv[1]}-{number}", "title": "A kettle", "category": "Other", "dispute": "It stays cold."}
+    knowledge.learn(sys.argv[1], str(number), Lesson(phase="norms", ops=(Put(collection="precedents", record=record),)))
+    print(number, flush=True)
+"""
+
+
+def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons(tmp_path: Path) -> None:
+    Courthouse(Settings(home=tmp_path)).close()
+    environment = {**os.environ, "COURTROOM_HOME": str(tmp_path)}
+    both = [
+        subprocess.Popen([sys.executable, "-c", LEARNS, name], env=environment, stdout=subprocess.PIPE)
+        for name in ("first", "second")
+    ]
+    assert both[0].stdout is not None
+    while both[0].stdout.readline() != b"5\n":
+        assert both[0].poll() is None
+    both[0].kill()
+    both[0].communicate()
+    assert both[1].wait(120) == 0
+    both[1].communicate()
+    house = Courthouse(Settings(home=tmp_path))
+    taught = house.knowledge.lessons.all()
+    assert sum(lesson.run == "second" for lesson in taught) == 40
+    assert sum(lesson.run == "first" for lesson in taught) >= 6
+    for lesson in taught:
+        assert all(house.knowledge.precedents.get(change.id) for change in lesson.changes)
+    assert house.database.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    house.close()
+
+
+def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
+    run = bench.start()
+    locking = sqlite3.connect(bench.database.path, isolation_level=None)
+    bench.model.hold = asyncio.Event()
+    bench.runner.go(run)
+    assert bench.model.asked.wait(30)
+    locking.execute("BEGIN IMMEDIATE")
+    bench.runner._loop.call_soon_threadsafe(bench.model.hold.set)
+    until(lambda: bench.writers[-1]._queue, "a write to wait")
+    assert bench.runner.do(asyncio.sleep(0, "on time")).result(10) == "on time"
+    locking.execute("ROLLBACK")
+    locking.close()
+    bench.runner.wait(run, 60)
+    assert bench.store.status(run) == "done"
+
+
+def test_a_lease_is_one_rule_for_runs_and_sweeps(bench: Bench) -> None:
+    for table in ("runs", "sweeps"):
+        assert Lease(bench.database, table).holder("nothing") == (None, None)  # type: ignore[arg-type]
