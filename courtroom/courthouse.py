@@ -288,8 +288,8 @@ class Courthouse:
                 self._runner.close()
                 self._runner = None
         self.writer.close()
-        if "pool" in self.__dict__:
-            self.pool.close()
+        if isinstance(pool := self.__dict__.get("pool"), ModelPool):
+            pool.close()
         if "knowledge" in self.__dict__:
             self.knowledge.close()
         self.database.close()

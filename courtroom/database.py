@@ -107,10 +107,6 @@ MIGRATIONS: tuple[str, ...] = (
 )
 
 
-class Connection(sqlite3.Connection):
-    """One that can be referred to weakly."""
-
-
 class Database:
     """Connections to one SQLite file. Safe to share between threads; each thread gets its own connection."""
 
@@ -118,18 +114,15 @@ class Database:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._local = threading.local()
-        # Weakly: a thread's connection goes, with its open files, when the thread does.
-        self._open: weakref.WeakSet[Connection] = weakref.WeakSet()
+        self._open: set[sqlite3.Connection] = set()
         self._migrate()
 
     @property
     def connection(self) -> sqlite3.Connection:
         """This thread's connection (autocommit; use `transaction` for more than one statement)."""
-        connection: Connection | None = getattr(self._local, "connection", None)
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = sqlite3.connect(
-                self.path, timeout=30, isolation_level=None, check_same_thread=False, factory=Connection
-            )
+            connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
             connection.row_factory = sqlite3.Row
             # A killed process loses nothing in WAL with NORMAL; only a power cut may lose the last commits. The log is
             # folded in after 40 MB, not 4: folding waits for the disk.
@@ -138,6 +131,7 @@ class Database:
             )
             self._local.connection = connection
             self._open.add(connection)
+            weakref.finalize(threading.current_thread(), self._ended, connection)
         return connection
 
     @contextmanager
@@ -162,6 +156,11 @@ class Database:
             connection.close()
         self._open.clear()
         self._local = threading.local()
+
+    def _ended(self, connection: sqlite3.Connection) -> None:
+        """A thread has: a browser's every click may begin one, and its files would stay open."""
+        connection.close()
+        self._open.discard(connection)
 
     def _migrate(self) -> None:
         with self.transaction() as connection:

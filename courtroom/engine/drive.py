@@ -68,6 +68,10 @@ class DiskLedger:
         if new:
             self._hand.do(partial(self.store.add, self.run, new))
 
+    def check(self) -> None:
+        """Raise `LeaseLost` where another process drives this run by now."""
+        self._hand.check()
+
     async def teach(self, lesson: Callable[[], None]) -> None:
         """Teach the knowledge base, after all that was recorded is on disk."""
         self.flush()

@@ -117,6 +117,7 @@ class Exchange(Generic[A]):
 
     async def _reply(self, request: Request) -> Reply:
         def permit() -> None:
+            self._court.ledger.check()
             self._court.spent.check(self._court.setup.budget)
             self._court.spent.calls += 1
             self.asked += 1

@@ -31,6 +31,7 @@ LEASE_S = 30.0
 
 
 ENDED = "ended"
+TAKEN = "Another server drives this now."
 
 
 class LeaseLost(CourtroomError):
@@ -76,7 +77,7 @@ class Lease:
         """
         with self._database.transaction():
             if not self.holds(name, owner):
-                raise LeaseLost("Another server drives this now.")
+                raise LeaseLost(TAKEN)
             yield
 
     def beat(self, owner: str, names: Sequence[str]) -> None:
@@ -115,6 +116,11 @@ class Hand:
         done.add_done_callback(self._look)
         self._last = done
         return done
+
+    def check(self) -> None:
+        """Raise `LeaseLost` where another process has taken over."""
+        if not self._lease.holds(self._name, self._owner):
+            raise LeaseLost(TAKEN)
 
     @property
     def idle(self) -> bool:

@@ -51,6 +51,10 @@ class Ledger(Protocol):
         """Record an event; False when it is on record already."""
         ...
 
+    def check(self) -> None:
+        """Raise `LeaseLost` where another process writes this run by now, so that nothing more is paid for."""
+        ...
+
     async def teach(self, lesson: Callable[[], None]) -> None:
         """Teach the knowledge base, after all that was recorded is on disk."""
         ...

@@ -63,6 +63,7 @@ class VectorIndex:
         self._client: Any = None
         self._left: dict[str, str] | None = None  # digests by id, as this process left the index
         self._version = -1  # of the records, when it did
+        self._sample: list[float] = []  # any vector
 
     async def search(self, text: str, k: int, records: Records, exclude: Sequence[str] = ()) -> list[tuple[str, float]]:
         """The k records closest to a text with their cosine similarity, closest first.
@@ -74,6 +75,7 @@ class VectorIndex:
             CourtroomError: Chroma fails even on an index made anew.
         """
         (vector,) = await self._embedding.embed([text])
+        self._sample = vector.tolist()
 
         async def look() -> Any:
             await self._sync(records)
@@ -193,9 +195,8 @@ class VectorIndex:
         """Chroma makes the graph of an opened collection at its first use. A query lets other threads run meanwhile, a write
         does not, for minutes on end.
         """
-        if self._collection.count() and not self._settings.chroma_host:
-            (first,) = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
-            self._collection.query(query_embeddings=[first.tolist()], n_results=1)
+        if not self._settings.chroma_host:
+            self._collection.query(query_embeddings=[self._sample], n_results=1)
 
     def _make(self) -> Any:
         return self._client.get_or_create_collection(

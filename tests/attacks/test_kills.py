@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from courtroom import report
 from courtroom.courthouse import Courthouse
+from courtroom.dispute import Dispute
 from courtroom.engine import lease as leases
 from courtroom.engine.lease import ENDED, LEASE_S, MACHINE, Driver, Lease, owner_of
 from courtroom.evaluation.sweeps import singly, values
@@ -128,8 +130,8 @@ def test_a_driver_on_another_machine_is_dead_when_its_heartbeat_stands_still_by_
     def lives() -> bool:
         return driver.lives(lease, run, *lease.holder(run))
 
-    for jump in (86_400, -86_400, 0):  # neither machine's clock matters
-        now = time.time() + jump
+    today = time.time()
+    for now in (today + 86_400, today - 86_400, today):  # neither machine's clock matters
         monkeypatch.setattr(leases.time, "time", lambda now=now: now)
         lease.beat(elsewhere, [run])
         assert lives()
@@ -212,7 +214,7 @@ def heard(house: Courthouse, seed: int = 0) -> str:
 
 def held() -> tuple[int, int]:
     """Threads and open files of this process."""
-    gc.collect()
+    gc.collect()  # Chroma ends a thread when its last object goes
     return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
 
 
@@ -231,31 +233,32 @@ def test_a_thread_that_ends_closes_its_connection(bench: Bench) -> None:
     def read() -> None:
         bench.store.runs()
 
-    read()
-    before = held()
-    for _ in range(20):
-        thread = threading.Thread(target=read)
-        thread.start()
-        thread.join()
-    assert held() <= before
+    def open_files() -> int:
+        for _ in range(20):
+            thread = threading.Thread(target=read)
+            thread.start()
+            thread.join()
+        return held()[1]
+
+    assert open_files() == open_files()
 
 
 class Pauses:
-    """How long the engine's loop stands still at most."""
+    """How long the engine's loop stands still at most, in seconds of this process's own work: others may work here too."""
 
     def __init__(self, house: Courthouse) -> None:
-        self.longest, self._house, self._last = 0.0, house, 0.0
-        self.began = time.perf_counter()
+        self.longest, self.began = 0.0, time.process_time()
         house.runner.watch(self._tick())
 
     async def _tick(self) -> None:
         while True:
-            last = time.perf_counter()
+            last = time.process_time()
             await asyncio.sleep(0.005)
-            self.longest = max(self.longest, time.perf_counter() - last)
+            self.longest = max(self.longest, time.process_time() - last)
 
     def short(self, share: float) -> None:
-        took = time.perf_counter() - self.began
+        """At most a share of all the work."""
+        took = time.process_time() - self.began
         print(f"longest pause {self.longest:.3f} s of {took:.1f} s")
         assert self.longest < share * took, f"{self.longest:.3f} s of {took:.3f} s"
 
@@ -267,7 +270,32 @@ def test_an_import_lets_the_loop_go_on(tmp_path: Path) -> None:
     state = house.take_in(house.imports.begin("cases", "cail.jsonl", records(2000)))
     until(lambda: not state.running, "the import")
     assert state.error == ""
-    pauses.short(1 / 8)
+    pauses.short(1 / 10)
+    house.close()
+
+
+def test_a_case_with_500_pieces_of_evidence_a_sweep_and_a_report_let_the_loop_go_on(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    heard(house)  # what is loaded once is loaded
+    case = house.library.case("oak-table")
+    assert isinstance(case, Dispute)
+    pieces = tuple(
+        case.evidence[n % len(case.evidence)].model_copy(
+            update={"id": f"piece-{n}", "text": f"Letter {n}: it broke.", "media": ()}
+        )
+        for n in range(500)
+    )
+    pauses = Pauses(house)
+    setup = CyberJurorsSetup(jury_size=5, rounds=1, consensus=1.0, grounding_rounds=1)
+    run = house.new_run("cyberjurors", case.model_copy(update={"id": "much", "evidence": pieces}), setup, 0)
+    house.runner.go(run)
+    house.runner.wait(run, 300)
+    assert house.store.status(run) == "done", house.store.run(run).reason
+    record = house.record(run)
+    assert report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media)
+    sweep = house.sweeps.start(house.sweeps.plan(run, singly(values("rounds", [2])), (0,)))
+    house.sweeps.wait(sweep, 300)
+    pauses.short(1 / 10)
     house.close()
 
 
@@ -281,7 +309,7 @@ settings = Settings()
 knowledge = Knowledge(Database(settings.database), settings)
 knowledge.lessons
 for number in range(40):
-    record = {"id": f"{sys.argv[1]}-{number}", "title": "A kettle", "category": "Other", "dispute": "It stays cold."}
+    record = {"id": f"{sys.argv[1]}-{number}", "title": "A kettle", "category": "Other", "dispute": "It stays cold.", "buyer_votes": 1, "seller_votes": 0}
     knowledge.learn(sys.argv[1], str(number), Lesson(phase="norms", ops=(Put(collection="precedents", record=record),)))
     print(number, flush=True)
 """
@@ -295,8 +323,7 @@ def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons
         for name in ("first", "second")
     ]
     assert both[0].stdout is not None
-    while both[0].stdout.readline() != b"5\n":
-        assert both[0].poll() is None
+    assert b"5\n" in iter(both[0].stdout.readline, b"")
     both[0].kill()
     both[0].communicate()
     assert both[1].wait(120) == 0
