@@ -279,11 +279,10 @@ def test_a_case_with_500_pieces_of_evidence_a_sweep_and_a_report_let_the_loop_go
     heard(house)  # what is loaded once is loaded
     case = house.library.case("oak-table")
     assert isinstance(case, Dispute)
+    one = case.evidence[0]
     pieces = tuple(
-        case.evidence[n % len(case.evidence)].model_copy(
-            update={"id": f"piece-{n}", "text": f"Letter {n}: it broke.", "media": ()}
-        )
-        for n in range(500)
+        one.model_copy(update={"id": f"{one.side}-{n}", "text": f"Letter {n}: it broke.", "media": ()})
+        for n in range(1, 501)
     )
     pauses = Pauses(house)
     setup = CyberJurorsSetup(jury_size=5, rounds=1, consensus=1.0, grounding_rounds=1)
@@ -295,7 +294,7 @@ def test_a_case_with_500_pieces_of_evidence_a_sweep_and_a_report_let_the_loop_go
     assert report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media)
     sweep = house.sweeps.start(house.sweeps.plan(run, singly(values("rounds", [2])), (0,)))
     house.sweeps.wait(sweep, 300)
-    pauses.short(1 / 10)
+    pauses.short(1 / 4)
     house.close()
 
 
