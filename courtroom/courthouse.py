@@ -285,11 +285,10 @@ class Courthouse:
         """Stop the engine and let go of the store. Runs under way can be taken up again."""
         with self._lock:
             if self._runner is not None:
-                self._runner.close()
+                pool = self.__dict__.get("pool")
+                self._runner.close(pool.close if isinstance(pool, ModelPool) else None)
                 self._runner = None
         self.writer.close()
-        if isinstance(pool := self.__dict__.get("pool"), ModelPool):
-            pool.close()
         if "knowledge" in self.__dict__:
             self.knowledge.close()
         self.database.close()

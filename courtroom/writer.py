@@ -8,11 +8,13 @@ import logging
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from courtroom.database import Database
+from courtroom.errors import CourtroomError
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +45,21 @@ def passing(error: BaseException) -> str:
             error.errno or 0, ""
         )
     return ""
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """What the disk does not take, where a person waits for it, is told in a sentence.
+
+    Raises:
+        CourtroomError: with that sentence.
+    """
+    try:
+        yield
+    except (sqlite3.OperationalError, OSError) as error:
+        if not (told := passing(error)):
+            raise
+        raise CourtroomError(told) from error
 
 
 class Writer:

@@ -6,9 +6,9 @@ import asyncio
 import logging
 import sqlite3
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -24,7 +24,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.models.keys import KEYS
-from courtroom.writer import Writer, passing
+from courtroom.writer import Writer, plainly
 
 log = logging.getLogger(__name__)
 
@@ -115,7 +115,7 @@ class Runner:
             RunBusy: another process has just taken the run up.
             CourtroomError: the disk takes no writes.
         """
-        with _plainly():
+        with plainly():
             row = self._store.run(run)
             control = control or Control(breaks=row.control.breaks)
             self._store.set_control(run, control)
@@ -166,15 +166,15 @@ class Runner:
         under_way = self._store.under_way()
         left = [run for run, owner, heartbeat in under_way if self._left(run, owner, heartbeat)]
         for run in left:
-            with _plainly():
+            with plainly():
                 self.do(self._take_up(run, self._store.control(run))).result()
         for run in {run for run, *_ in under_way} - {*left}:
             self.watch(self.settled(run))
         return left
 
-    def close(self) -> None:
-        """Stop all runs, wait for the answers under way, end the thread."""
-        self.do(self._close()).result()
+    def close(self, last: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
+        """Stop all runs, wait for the answers under way, do what is to be done last on the loop, end the thread."""
+        self.do(self._close(last)).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -300,7 +300,7 @@ class Runner:
                 self._driving[run].cancel()
 
     def _set(self, run: str, control: Control) -> None:
-        with _plainly():
+        with plainly():
             self._store.set_control(run, control)
             self.do(self._obey(run, control)).result()
 
@@ -370,13 +370,15 @@ class Runner:
         self._news.set()
         self._news = asyncio.Event()
 
-    async def _close(self) -> None:
+    async def _close(self, last: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
         self._writer.end()
         driving = list(self._driving.values())
         for task in (*driving, *self._watching):
             task.cancel()
         await asyncio.gather(*driving, *self._watching, return_exceptions=True)
         await self._asker.finish()
+        if last is not None:
+            await last()
         rest = asyncio.all_tasks() - {asyncio.current_task()}
         for task in rest:  # what libraries have left running on this loop
             task.cancel()
@@ -390,14 +392,3 @@ async def _heard_of(news: asyncio.Event) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(BEAT_S):
             await news.wait()
-
-
-@contextmanager
-def _plainly() -> Iterator[None]:
-    """What the disk does not take, where a person waits for it, is told in a sentence."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if not (told := passing(error)):
-            raise
-        raise CourtroomError(told) from error

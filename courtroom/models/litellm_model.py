@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -69,9 +70,18 @@ class LiteLLMModel:
         if not load.cache_info().currsize:
             await asyncio.to_thread(load)
 
-    def close(self) -> None:
-        """End the thread that reads pictures and videos."""
+    async def close(self) -> None:
+        """End the thread that reads pictures and videos, and close the connections made on this loop.
+
+        LiteLLM keeps its clients by the loop's address, which a later loop may get.
+        """
         self._encoder.shutdown()
+        if load.cache_info().currsize:
+            kept = load().in_memory_llm_clients_cache.cache_dict
+            for key in [key for key in kept if str(key).endswith(f"-{id(asyncio.get_running_loop())}")]:
+                client = kept.pop(key)
+                if inspect.iscoroutinefunction(getattr(client, "close", None)):
+                    await client.close()
 
     async def _messages(self, request: Request) -> list[dict[str, Any]]:
         if not request.has_media:

@@ -30,6 +30,6 @@ class ModelPool:
         """Load what asking over the network needs."""
         await self._online.warm()
 
-    def close(self) -> None:
-        """Let go of what asking over the network holds."""
-        self._online.close()
+    async def close(self) -> None:
+        """Let go of what asking over the network on this loop holds."""
+        await self._online.close()

@@ -27,6 +27,7 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.shell import follow
 from tests.attacks.test_disks import until
+from tests.openai_server import OpenAIServer
 from tests.test_imports import records
 from tests.toy import Bench, Scripted, side_by_member
 
@@ -203,8 +204,10 @@ def test_runs_are_listed_as_they_were_made_also_when_the_clock_was_put_back(
     assert [row.id for row in bench.store.runs()] == made
 
 
-def heard(house: Courthouse, seed: int = 0) -> str:
-    setup = CyberJurorsSetup(jury_size=3, rounds=1, consensus=1.0, grounding_rounds=1)
+def heard(house: Courthouse, seed: int = 0, **knobs: object) -> str:
+    setup = CyberJurorsSetup.model_validate(
+        {"jury_size": 3, "rounds": 1, "consensus": 1.0, "grounding_rounds": 1, **knobs}
+    )
     run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, seed)
     house.runner.go(run)
     house.runner.wait(run, 60)
@@ -227,6 +230,20 @@ def test_a_courthouse_that_is_closed_leaves_no_thread_and_no_file_open(tmp_path:
         house.close()
         counted.append(held())
     assert max(counted[5:]) <= max(counted[1:5]), counted
+
+
+def test_a_courthouse_that_is_closed_leaves_no_connection_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = []
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        for number in range(4):
+            house = Courthouse(Settings(home=tmp_path))
+            heard(house, number, model={"id": "openai/any"})
+            house.close()
+            until(lambda: not server.open, "the server to be done")
+            counted.append(held()[1])
+    assert counted[-1] <= counted[1], counted
 
 
 def test_a_thread_that_ends_closes_its_connection(bench: Bench) -> None:
