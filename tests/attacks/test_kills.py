@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import gc
+import json
 import os
 import signal
 import sqlite3
@@ -11,24 +11,26 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from courtroom import report
 from courtroom.courthouse import Courthouse
-from courtroom.dispute import Dispute
 from courtroom.engine import lease as leases
 from courtroom.engine.lease import ENDED, LEASE_S, MACHINE, Driver, Lease, owner_of
 from courtroom.evaluation.sweeps import singly, values
-from courtroom.knowledge.search import Search
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.knowledge.imports import BATCH
 from courtroom.settings import Settings
 from courtroom.shell import follow
 from tests.attacks.test_disks import until
 from tests.openai_server import OpenAIServer
-from tests.test_imports import records
+from tests.test_closing import heard
+from tests.test_imports import opened, records
+from tests.test_resilience import asked_by, environment, recorded
+from tests.test_sweeps import based, shell
 from tests.toy import Bench, Scripted, side_by_member
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -204,117 +206,6 @@ def test_runs_are_listed_as_they_were_made_also_when_the_clock_was_put_back(
     assert [row.id for row in bench.store.runs()] == made
 
 
-def heard(house: Courthouse, seed: int = 0, **knobs: object) -> str:
-    setup = CyberJurorsSetup.model_validate(
-        {"jury_size": 3, "rounds": 1, "consensus": 1.0, "grounding_rounds": 1, **knobs}
-    )
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, seed)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
-    assert house.store.status(run) == "done", house.store.run(run).reason
-    return run
-
-
-def held() -> tuple[int, int]:
-    """Threads and open files of this process."""
-    gc.collect()  # Chroma ends a thread when its last object goes
-    return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
-
-
-def test_a_courthouse_that_is_closed_leaves_no_thread_and_no_file_open(tmp_path: Path) -> None:
-    counted = []
-    for number in range(10):
-        house = Courthouse(Settings(home=tmp_path))
-        heard(house, number)
-        house.runner.do(house.knowledge.answer(Search(collection="statutes", text="theft", k=1))).result()
-        house.close()
-        counted.append(held())
-    assert max(counted[5:]) <= max(counted[1:5]), counted
-
-
-def test_a_courthouse_that_is_closed_leaves_no_connection_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    counted = []
-    with OpenAIServer() as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        for number in range(4):
-            house = Courthouse(Settings(home=tmp_path))
-            heard(house, number, model={"id": "openai/any"})
-            house.close()
-            until(lambda: not server.open, "the server to be done")
-            counted.append(held()[1])
-    assert counted[-1] <= counted[1], counted
-
-
-def test_a_thread_that_ends_closes_its_connection(bench: Bench) -> None:
-    def read() -> None:
-        bench.store.runs()
-
-    def open_files() -> int:
-        for _ in range(20):
-            thread = threading.Thread(target=read)
-            thread.start()
-            thread.join()
-        return held()[1]
-
-    assert open_files() == open_files()
-
-
-class Pauses:
-    """How long the engine's loop stands still at most, in seconds of this process's own work: others may work here too."""
-
-    def __init__(self, house: Courthouse) -> None:
-        self.longest, self.began = 0.0, time.process_time()
-        house.runner.watch(self._tick())
-
-    async def _tick(self) -> None:
-        while True:
-            last = time.process_time()
-            await asyncio.sleep(0.005)
-            self.longest = max(self.longest, time.process_time() - last)
-
-    def short(self, share: float) -> None:
-        """At most a share of all the work."""
-        took = time.process_time() - self.began
-        print(f"longest pause {self.longest:.3f} s of {took:.1f} s")
-        assert self.longest < share * took, f"{self.longest:.3f} s of {took:.3f} s"
-
-
-def test_an_import_lets_the_loop_go_on(tmp_path: Path) -> None:
-    house = Courthouse(Settings(home=tmp_path))
-    house.runner.do(house.knowledge.warm(("cases",))).result()
-    pauses = Pauses(house)
-    state = house.take_in(house.imports.begin("cases", "cail.jsonl", records(2000)))
-    until(lambda: not state.running, "the import")
-    assert state.error == ""
-    pauses.short(1 / 10)
-    house.close()
-
-
-def test_a_case_with_500_pieces_of_evidence_a_sweep_and_a_report_let_the_loop_go_on(tmp_path: Path) -> None:
-    house = Courthouse(Settings(home=tmp_path))
-    heard(house)  # what is loaded once is loaded
-    case = house.library.case("oak-table")
-    assert isinstance(case, Dispute)
-    one = case.evidence[0]
-    pieces = tuple(
-        one.model_copy(update={"id": f"{one.side}-{n}", "text": f"Letter {n}: it broke.", "media": ()})
-        for n in range(1, 501)
-    )
-    pauses = Pauses(house)
-    setup = CyberJurorsSetup(jury_size=5, rounds=1, consensus=1.0, grounding_rounds=1)
-    run = house.new_run("cyberjurors", case.model_copy(update={"id": "much", "evidence": pieces}), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 300)
-    assert house.store.status(run) == "done", house.store.run(run).reason
-    record = house.record(run)
-    assert report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media)
-    sweep = house.sweeps.start(house.sweeps.plan(run, singly(values("rounds", [2])), (0,)))
-    house.sweeps.wait(sweep, 300)
-    pauses.short(1 / 4)
-    house.close()
-
-
 LEARNS = """
 import sys
 from courtroom.database import Database
@@ -373,3 +264,127 @@ def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
 def test_a_lease_is_one_rule_for_runs_and_sweeps(bench: Bench) -> None:
     for table in ("runs", "sweeps"):
         assert Lease(bench.database, table).holder("nothing") == (None, None)  # type: ignore[arg-type]
+
+
+def test_killed_in_mid_import_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    total = 3000
+    file = tmp_path / "many.jsonl"
+    file.write_bytes(records(total))
+    environment = {**os.environ, "COURTROOM_HOME": str(tmp_path / "home")}
+    command = [sys.executable, "-m", "courtroom", "knowledge", "import", str(file), "--into", "cases"]
+    kills = 0
+    for stop_at in (BATCH, 5 * BATCH):
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.stderr is not None
+        text = b""
+        while chunk := os.read(process.stderr.fileno(), 4096):
+            text += chunk
+            if any(f"Taking in {n} of".encode() in text for n in range(stop_at, total, BATCH)):
+                os.kill(process.pid, signal.SIGKILL)
+                kills += 1
+                break
+        process.communicate()
+    knowledge, imports = opened(tmp_path / "home")
+    (job,) = imports.pending()
+    assert kills == 2
+    assert job.done >= 5 * BATCH
+    assert job.done < total
+    assert sum(case.id.startswith("case-") for case in knowledge.cases.all()) == job.done
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"Taking in {job.done} of" not in done.stderr  # it went on behind what was done
+    assert sum(case.id.startswith("case-") for case in knowledge.cases.all()) == total
+    assert imports.pending() == []
+
+
+def test_killed_in_mid_sweep_it_goes_on_where_it_was_with_no_run_twice(tmp_path: Path) -> None:
+    legs: list[tuple[Counter[str], Counter[str]]] = []
+    """What was on record before each start, and what was asked until it was killed."""
+    with OpenAIServer(delay=0.01, keep_bodies=True) as server:
+        run = based(tmp_path, server.url, "--model", "openai/any")
+        words = (
+            "sweep",
+            run,
+            "--drop",
+            "jurors",
+            "--drop",
+            "evidence",
+            "--vary",
+            "graph.kind=ring,none",
+            "--seeds",
+            "2",
+        )
+        planned: list[list[Any]] = []
+        for wanted in (3, 12):
+            known, before = recorded(tmp_path), len(server.bodies)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "courtroom", *words],
+                env=environment(tmp_path, server.url),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+            assert process.stderr is not None
+            text = b""
+            while chunk := os.read(process.stderr.fileno(), 4096):
+                text += chunk
+                if any(f"{n} of 22 runs".encode() in text for n in range(wanted, 22)):
+                    break
+            os.kill(process.pid, signal.SIGKILL)
+            process.communicate()
+            legs.append((known, Counter(map(asked_by, server.bodies[before:]))))
+            planned.append(cells_of(tmp_path))
+        assert planned[0] == planned[1], "run ids are made once, before any run"
+        known, before = recorded(tmp_path), len(server.bodies)
+        done = shell(tmp_path, server.url, *words, "--json")
+        legs.append((known, Counter(map(asked_by, server.bodies[before:]))))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["runs"] == {"done": 22}
+    total = recorded(tmp_path)
+    for known, asked in legs:
+        assert all(asked[question] <= total[question] - known[question] for question in asked)
+    assert sum(legs[-1][1].values()) > 0, "it was killed before its end"
+    house = Courthouse(Settings(home=tmp_path))
+    assert Counter(row.status for row in house.store.runs()) == {"done": 22}
+    assert {row.id for row in house.store.runs()} == {cell for cell, *_ in planned[0]}
+    house.close()
+
+
+def cells_of(home: Path) -> list[Any]:
+    house = Courthouse(Settings(home=home))
+    (sweep,) = house.sweeps.store.sweeps()
+    found = [(cell.run, cell.variant, cell.seed) for cell in house.sweeps.store.cells(sweep.id)]
+    house.close()
+    return found
+
+
+def test_a_restarted_server_takes_up_the_sweeps_that_were_under_way(tmp_path: Path) -> None:
+    with OpenAIServer(delay=0.02) as server:
+        run = based(tmp_path, server.url)
+        words = ("sweep", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "3")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "courtroom", *words], env=environment(tmp_path, server.url), stderr=subprocess.PIPE
+        )
+        assert process.stderr is not None
+        text = b""
+        while b"3 of 9 runs" not in text and (chunk := os.read(process.stderr.fileno(), 4096)):
+            text += chunk
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        again = subprocess.run(
+            [sys.executable, "-c", TAKEN_UP],
+            env=environment(tmp_path, server.url), capture_output=True, text=True, check=False, timeout=120,
+        )  # fmt: skip
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.split() == ["1", "done", "9"], again.stdout
+
+
+TAKEN_UP = """
+from courtroom.courthouse import Courthouse
+house = Courthouse()
+house.runner.take_up_interrupted()
+(sweep,) = taken = house.sweeps.take_up_interrupted()
+house.sweeps.wait(sweep, 60)
+print(len(taken), house.sweeps.store.sweep(sweep).status, len(house.store.runs()))
+house.close()
+"""
