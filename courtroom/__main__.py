@@ -275,9 +275,8 @@ def _drive(house: Courthouse, run: str, until: str | None, json_: bool) -> None:
         follow(house, run)
     except KeyboardInterrupt:
         house.runner.stop(run)
-    house.runner.close()
     summary = result(house.record(run), before)
-    house.database.close()
+    house.close()
     print_result(summary, json_)
     raise typer.Exit(1 if summary["status"] == "failed" else 0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import threading
@@ -29,7 +30,8 @@ from courtroom.evaluation.comparison import Differences, put_in
 from courtroom.evaluation.family import Kin, family
 from courtroom.evaluation.sweep_store import SweepStore
 from courtroom.knowledge.imports import Imports
-from courtroom.knowledge.search import Knowledge
+from courtroom.knowledge.lessons import Lesson
+from courtroom.knowledge.search import Hit, Knowledge, Query
 from courtroom.library import Library
 from courtroom.media import MediaStore
 from courtroom.models.capabilities import Capabilities
@@ -40,6 +42,23 @@ from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
 from courtroom.settings import Settings, from_environment
 from courtroom.sweeper import Sweeper
+from courtroom.writer import Writer, passing
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """The knowledge base as it is asked from another loop: it works on the engine's."""
+
+    knowledge: Knowledge
+    runner: Runner
+
+    async def answer(self, query: Query) -> tuple[Hit, ...]:
+        """Look something up."""
+        return await asyncio.wrap_future(self.runner.do(self.knowledge.answer(query)))
+
+    def learn(self, run: str, path: str, lesson: Lesson) -> None:
+        """Take a lesson in."""
+        self.knowledge.learn(run, path, lesson)
 
 
 @dataclass
@@ -81,7 +100,8 @@ class Courthouse:
         self.media = MediaStore(self.settings.media)
         self.library = Library(self.database, self.media)
         self.store = RunStore(self.database)
-        self.people = People(self.database)
+        self.writer = Writer(self.database)
+        self.people = People(self.database, self.writer)
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
         self.taking_in: dict[str, TakingIn] = {}
@@ -116,7 +136,7 @@ class Courthouse:
     @cached_property
     def capabilities(self) -> Capabilities:
         """Which models can see."""
-        return Capabilities(self.database, self.connections)
+        return Capabilities(self.database, self.writer, self.connections)
 
     @cached_property
     def pool(self) -> ModelPool:
@@ -131,7 +151,8 @@ class Courthouse:
                 self._runner = Runner(
                     self.store,
                     self.procedures,
-                    Asker(self.answers, self.pool),
+                    Asker(self.answers, self.pool, self.writer),
+                    self.writer,
                     self.knowledge,
                     self.capabilities,
                     self.people,
@@ -158,8 +179,9 @@ class Courthouse:
             state.done = state.total = job.total  # the last steps counted all that is indexed
         except CourtroomError as error:
             state.error = str(error)
-        except Exception:
-            state.error = "The import stopped; the log says why. Go on with it: what is in stays in."
+        except Exception as error:
+            why = passing(error).partition(";")[0]
+            state.error = f"{why or 'The import stopped; the log says why'}. Go on with it: what is in stays in."
             logging.getLogger(__name__).exception("import %s", digest)
         finally:
             state.running = False
@@ -254,15 +276,16 @@ class Courthouse:
             interventions = self.store.interventions.of(parent) if parent else ()
         self.knowledge.offer(case)
         seen = (lambda key: self.store.retrieval(parent, key)) if parent else (lambda key: None)
+        runner = self.runner
         work = rehearse(
-            *(self.procedures[procedure], case, setup, seed, self.knowledge, self.capabilities),
+            *(self.procedures[procedure], case, setup, seed, Elsewhere(self.knowledge, runner), self.capabilities),
             on_record=self.answers.reply,
             seen=seen,
             known=known,
             interventions=interventions,
             root=self.store.root(parent) if parent else "",
         )
-        return self.runner.do(work).result()
+        return asyncio.run(work)  # in the caller's own thread: it works a lot, and runs go on meanwhile
 
     def price(self, estimate: Estimate) -> float | None:
         """US dollars that an estimate comes to; None where a price is unknown."""
@@ -275,8 +298,12 @@ class Courthouse:
         """Stop the engine and let go of the store. Runs under way can be taken up again."""
         with self._lock:
             if self._runner is not None:
-                self._runner.close()
+                pool = self.__dict__.get("pool")
+                self._runner.close(pool.close if isinstance(pool, ModelPool) else None)
                 self._runner = None
+        self.writer.close()
+        if "knowledge" in self.__dict__:
+            self.knowledge.close()
         self.database.close()
 
     async def _warm(self, record: Record) -> None:

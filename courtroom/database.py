@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -115,7 +116,9 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX sweep_runs_by_run ON sweep_runs (run);
     """,
     """
-    CREATE TABLE lost_drivers (run TEXT PRIMARY KEY, times INTEGER NOT NULL, seen INTEGER NOT NULL);
+    CREATE TABLE lost_drivers (
+        run TEXT PRIMARY KEY, owner TEXT NOT NULL, times INTEGER NOT NULL, seen INTEGER NOT NULL
+    );
     """,
 )
 
@@ -130,7 +133,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
-        self._open: list[sqlite3.Connection] = []
+        self._open: set[sqlite3.Connection] = set()
         store_file.make_folder(path.parent)
         try:
             store_file.check(path, MIGRATIONS)
@@ -154,27 +157,37 @@ class Database:
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=10000; PRAGMA foreign_keys=ON;"
             )
             self._local.connection = connection
-            self._open.append(connection)
+            self._open.add(connection)
+            weakref.finalize(threading.current_thread(), self._ended, connection)
         return connection
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing, and the write lock from the start."""
+        """All or nothing, and the write lock from the start; within another it is part of that one."""
         connection = self.connection
+        if connection.in_transaction:
+            yield connection
+            return
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield connection
+            connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # where the disk is full, SQLite has rolled back already
+                connection.execute("ROLLBACK")
             raise
-        connection.execute("COMMIT")
 
     def close(self) -> None:
         """Close every thread's connection."""
-        for connection in self._open:
+        for connection in list(self._open):
             connection.close()
         self._open.clear()
         self._local = threading.local()
+
+    def _ended(self, connection: sqlite3.Connection) -> None:
+        """A thread has: a browser's every click may begin one, and its files would stay open."""
+        connection.close()
+        self._open.discard(connection)
 
     def _migrate(self) -> None:
         """Bring an older store up to this version, in one transaction: a process that dies in it leaves the store as it was."""

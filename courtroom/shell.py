@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterable
+from concurrent.futures import wait
 from typing import Any
 
 from courtroom.courthouse import Courthouse
@@ -17,18 +17,24 @@ LOOK_S = 0.1
 
 
 def follow(house: Courthouse, run: str) -> None:
-    """Tell a run's progress on stderr until it is done, failed or paused."""
-    told = 0
+    """Tell a run's progress on stderr until it is done, failed or paused; see `Runner.wait`."""
+    settled = house.runner.do(house.runner.settled(run))
+    told, trouble = 0, ""
     while True:
-        status = house.store.status(run)
+        over = settled.done()
+        if (why := house.runner.trouble(run)) != trouble:
+            trouble = why
+            print(why or "The run goes on.", file=sys.stderr)
         stages = house.store.stages(run)
         for name in stages[told:]:
             print(f"{name} ...", file=sys.stderr)
         told = len(stages)
-        if status != "running":
-            print(f"{status}. {house.store.run(run).reason}".strip(), file=sys.stderr)
+        if over:
+            settled.result()
+            row = house.store.run(run)
+            print(f"{row.status}. {row.reason}".strip(), file=sys.stderr)
             return
-        time.sleep(LOOK_S)
+        wait([settled], timeout=LOOK_S)
 
 
 def answered(record: Record) -> frozenset[str]:

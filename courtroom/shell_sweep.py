@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections import Counter
+from concurrent.futures import wait
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -147,18 +147,21 @@ def _follow(house: Courthouse, name: str) -> None:
     """Tell progress on stderr until the sweep is done, paused or cancelled; Ctrl-C pauses it."""
     _tell(name)
     told = -1
+    settled = house.sweeps.settled(name)
     try:
         while True:
+            over = settled.done()
             row = house.sweeps.store.sweep(name)
             cells = house.sweeps.store.cells(name)
             done = sum(cell.status == "done" for cell in cells)
             if done != told:
                 _tell(f"{done} of {len(cells)} runs are done")
                 told = done
-            if row.status != "running":
+            if over:
+                settled.result()
                 _tell(f"{row.status}. {row.reason}".strip())
                 return
-            time.sleep(LOOK_S)
+            wait([settled], timeout=LOOK_S)
     except KeyboardInterrupt:
         house.sweeps.pause(name)
     house.sweeps.wait(name)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from courtroom.case import Case
+from courtroom.engine.lease import Hand
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.rehearsal import Estimate
-from courtroom.engine.runner import BEAT_S, Runner, alive
+from courtroom.engine.runner import BEAT_S, Runner
 from courtroom.engine.setup import Setup
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
@@ -20,6 +23,7 @@ from courtroom.evaluation.proposals import proposals
 from courtroom.evaluation.sweep_store import Cell, Status, Sweep, SweepStore
 from courtroom.evaluation.sweeps import Plan, Variant, affordable, applied, plan
 from courtroom.models.request import Reply
+from courtroom.writer import Writer
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +35,7 @@ class House(Protocol):
     """What a sweep needs of the courthouse."""
 
     store: RunStore
+    writer: Writer
 
     @property
     def procedures(self) -> Mapping[str, Procedure]:
@@ -80,7 +85,8 @@ class Sweeper:
     def __init__(self, store: SweepStore, house: House) -> None:
         self.store = store
         self._house = house
-        self._driving: set[str] = set()
+        self._driving: dict[str, asyncio.Task[None]] = {}
+        self._claiming = asyncio.Lock()
         self._keys: dict[str, Mapping[str, str]] = {}
 
     # --- before ---------------------------------------------------------------------------------------------
@@ -173,15 +179,24 @@ class Sweeper:
         self.store.delete(sweep, self._house.store.take_out)
 
     def take_up_interrupted(self) -> list[str]:
-        """Go on with the sweeps whose process has died; their ids."""
-        found = [sweep for sweep in self.store.sweeps() if self._interrupted(sweep)]
-        for sweep in found:
-            self._do(self._take_up(sweep.id, self._house.runner))
-        return [sweep.id for sweep in found]
+        """Go on with the sweeps whose process has died; their ids. Those that others drive are watched, in case these die."""
+        runner = self._house.runner
+        under_way = [sweep for sweep in self.store.sweeps() if sweep.status == "running"]
+        left = [sweep.id for sweep in under_way if self._left(sweep, runner)]
+        for sweep in left:
+            self._do(self._take_up(sweep, runner))
+        for sweep in {sweep.id for sweep in under_way} - {*left}:
+            runner.watch(self._settled(sweep, runner))
+        return left
 
     def wait(self, sweep: str, timeout: float | None = None) -> None:
-        """Wait until the sweep is done, paused or cancelled."""
-        self._house.runner.do(self._settled(sweep)).result(timeout)
+        """Wait until the sweep is done, paused or cancelled; where its driver dies meanwhile, it is driven here."""
+        self.settled(sweep).result(timeout)
+
+    def settled(self, sweep: str) -> Future[None]:
+        """Done when the sweep is done, paused or cancelled; see `wait`."""
+        runner = self._house.runner
+        return runner.do(self._settled(sweep, runner))
 
     # --- within ---------------------------------------------------------------------------------------------
 
@@ -189,9 +204,10 @@ class Sweeper:
         setup, case = applied(variant, base.setup, base.case)
         return self._house.estimate(base.run.procedure, case, setup, seed, base.run.id, known)
 
-    def _interrupted(self, sweep: Sweep) -> bool:
-        mine = sweep.id in self._driving
-        return sweep.status == "running" and not mine and not alive(sweep.owner, sweep.heartbeat)
+    def _left(self, sweep: Sweep, runner: Runner) -> bool:
+        """Whether nobody drives it any more."""
+        lives = runner.driver.lives(self.store.lease, sweep.id, sweep.owner, sweep.heartbeat)
+        return sweep.id not in self._driving and not lives
 
     def _halt(self, sweep: str, status: Status, reason: str) -> None:
         self._do(self._say(sweep, status, reason))
@@ -213,34 +229,38 @@ class Sweeper:
             self.store.set_status(sweep, status, reason)
 
     async def _take_up(self, sweep: str, runner: Runner) -> None:
-        row, owner = self.store.sweep(sweep), runner.owner
-        if sweep in self._driving or (row.owner not in (None, owner) and alive(row.owner, row.heartbeat)):
-            if sweep not in self._driving:
-                self._keys.pop(sweep, None)
-            return  # its driver goes on by itself
-        if self.store.claim(sweep, owner, row.owner):
-            self._driving.add(sweep)
-            task = asyncio.create_task(self._drive(sweep, runner))
-            task.add_done_callback(lambda done: self._let_go(sweep))
-
-    def _let_go(self, sweep: str) -> None:
-        self._driving.discard(sweep)
-        self._keys.pop(sweep, None)
+        async with self._claiming:
+            if sweep in self._driving:
+                return
+            claimed = await asyncio.to_thread(runner.driver.claim, self.store.lease, sweep)
+            if claimed:
+                self._driving[sweep] = asyncio.create_task(self._drive(sweep, runner))
+            else:
+                self._keys.pop(sweep, None)  # its driver goes on by itself
 
     async def _drive(self, sweep: str, runner: Runner) -> None:
+        def wrong(error: BaseException) -> None:
+            log.warning("sweep %s: %s", sweep, error)
+
+        hand = Hand(self.store.lease, sweep, runner.driver.owner, self._house.writer, wrong)
+        say = partial(self.store.set_status, sweep)
         try:
-            await self._run_all(sweep, runner)
+            await self._run_all(sweep, runner, hand)
         except CourtroomError as error:
-            self.store.set_status(sweep, "paused", str(error))
+            hand.do(partial(say, "paused", str(error)))
         except Exception:  # noqa: BLE001  nobody awaits this task: what goes wrong is told on the sweep and in the log
             log.exception("sweep %s could not be driven", sweep)
-            self.store.set_status(sweep, "paused", "The sweep could not be driven; the log says why.")
+            hand.do(partial(say, "paused", "The sweep could not be driven; the log says why."))
         finally:
-            self.store.release(sweep, runner.owner)
+            try:
+                await self._house.writer.do(partial(runner.driver.release, self.store.lease, sweep))
+            finally:
+                self._driving.pop(sweep, None)
+                self._keys.pop(sweep, None)
 
-    async def _run_all(self, sweep: str, runner: Runner) -> None:
+    async def _run_all(self, sweep: str, runner: Runner, hand: Hand) -> None:
         row = self.store.sweep(sweep)
-        base = runner.record(row.base)
+        base = await asyncio.to_thread(runner.record, row.base)
         waiting = iter([cell for cell in self.store.cells(sweep) if cell.status != "done"])
         troubles: list[str] = []
 
@@ -252,32 +272,44 @@ class Sweeper:
 
         async with asyncio.TaskGroup() as group:
             under_way: set[asyncio.Task[None]] = set()
-            while self.store.status(sweep) == "running" and self.store.beat(sweep, runner.owner):
+            while self._goes_on(sweep, runner):
                 while len(under_way) < AT_ONCE and (cell := next(waiting, None)):
                     under_way.add(group.create_task(run(cell)))
                 if not under_way:
                     break
                 _, under_way = await asyncio.wait(under_way, timeout=BEAT_S, return_when=asyncio.FIRST_COMPLETED)
-        if self.store.status(sweep) == "running":
-            self._conclude(sweep, troubles)
+        if self._goes_on(sweep, runner):
+            hand.do(partial(self.store.set_status, sweep, *self._conclusion(sweep, troubles)))
+
+    def _goes_on(self, sweep: str, runner: Runner) -> bool:
+        return self.store.status(sweep) == "running" and self.store.lease.holds(sweep, runner.driver.owner)
 
     async def _run(self, base: Record, sweep: Sweep, cell: Cell, runner: Runner) -> None:
         if self.store.status(sweep.id) != "running":
             return
         if cell.status == "waiting":
-            setup, case = applied(sweep.plan.variants[cell.variant], base.setup, base.case)
-            self._house.fork(base.run.id, setup, cell.seed, case, cell.run)
+            await asyncio.to_thread(self._made, base, sweep, cell)
         await runner.finish(cell.run, self._keys.get(sweep.id, {}))
 
-    def _conclude(self, sweep: str, troubles: list[str]) -> None:
+    def _made(self, base: Record, sweep: Sweep, cell: Cell) -> None:
+        setup, case = applied(sweep.plan.variants[cell.variant], base.setup, base.case)
+        self._house.fork(base.run.id, setup, cell.seed, case, cell.run)
+
+    def _conclusion(self, sweep: str, troubles: list[str]) -> tuple[Status, str]:
         left = [cell for cell in self.store.cells(sweep) if cell.status != "done"]
         if not left:
-            self.store.set_status(sweep, "done")
-            return
+            return "done", ""
         reasons = [*troubles, *(self._house.store.run(cell.run).reason for cell in left if cell.status != "waiting")]
         many = f"{len(left)} runs have" if len(left) > 1 else "One run has"
-        self.store.set_status(sweep, "paused", f"{many} no verdict yet. {next(filter(None, reasons), '')}".strip())
+        return "paused", f"{many} no verdict yet. {next(filter(None, reasons), '')}".strip()
 
-    async def _settled(self, sweep: str) -> None:
-        while self.store.status(sweep) == "running" or sweep in self._driving:  # noqa: ASYNC110  perhaps another process's
-            await asyncio.sleep(0.02)
+    async def _settled(self, sweep: str, runner: Runner) -> None:
+        while True:
+            if driving := self._driving.get(sweep):
+                await asyncio.wait([driving])
+            if self.store.status(sweep) != "running":
+                return
+            if self._left(self.store.sweep(sweep), runner):
+                await self._take_up(sweep, runner)
+            else:
+                await asyncio.sleep(BEAT_S)  # another process drives it

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from courtroom.engine.runner import alive
 from courtroom.errors import Unreadable
 from courtroom.evaluation.comparison import MOST
 from courtroom.evaluation.run_list import Order, RunLine, RunList, SweepLine, Wanted
@@ -66,7 +65,7 @@ def run_line(row: RunLine) -> None:
             st.html(choice_html(known, row.outcome))
         elif row.outcome:
             st.markdown(literal(row.outcome))
-    interrupted = row.status == "running" and not house.runner.drives(row.id) and not alive(row.owner, row.heartbeat)
+    interrupted = row.status == "running" and house.runner.interrupted(row.id)
     icon, word, colour = STATUS["paused" if interrupted else row.status]
     status.badge("Interrupted" if interrupted else word, icon=icon, color=colour)
     when.markdown(moment(row.created))

@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from courtroom.database import Database
+from courtroom.knowledge.search import Knowledge
+
 pytest_plugins = ["tests.attacks.count"]  # here, as with several workers the one that reports collects no test itself
 
 NAMES = ("streamlit", "litellm", "chromadb", "pydantic", "plotly")
@@ -72,6 +75,27 @@ def nothing_leaves_this_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[lis
     monkeypatch.setattr(socket.socket, "connect_ex", guarded(socket.socket.connect_ex, 1))
     yield tried
     assert not tried, f"tried to reach {', '.join(tried)}"
+
+
+@pytest.fixture(autouse=True)
+def what_a_test_opens_is_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Knowledge bases and databases that a test itself opens: their threads and files would pile up over the suite."""
+    opened: list[Knowledge | Database] = []
+
+    def noting(kind: Any) -> Any:
+        init = kind.__init__
+
+        def call(self: Any, *args: Any, **given: Any) -> None:
+            init(self, *args, **given)
+            opened.append(self)
+
+        return call
+
+    monkeypatch.setattr(Database, "__init__", noting(Database))
+    monkeypatch.setattr(Knowledge, "__init__", noting(Knowledge))
+    yield
+    for one in reversed(opened):
+        one.close()
 
 
 def _stays(host: object) -> bool:

@@ -11,6 +11,7 @@ import pytest
 from courtroom.database import Database
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.spec import OFFLINE, ModelSpec
+from courtroom.writer import Writer
 
 
 @pytest.fixture
@@ -36,16 +37,18 @@ async def test_a_setting_counts_before_a_card_and_an_unknown_model_is_tried(
     model: str, vision: str, sees: bool, database: Database
 ) -> None:
     spec = ModelSpec.model_validate({"id": model, "vision": vision})
-    assert await Capabilities(database).sees(spec) is sees
+    assert await Capabilities(database, Writer(database)).sees(spec) is sees
 
 
 async def test_what_was_found_out_is_known_after_a_restart(database: Database) -> None:
     spec = ModelSpec(id="openai/a-model-of-my-own")
-    first = Capabilities(database)
+    writer = Writer(database)
+    first = Capabilities(database, writer)
     assert await first.sees(spec)
     assert await first.recall(spec, "vision") is None
     await first.remember(spec, "vision", False)
     assert not await first.sees(spec)
+    writer.close()
     with closing(Database(database.path)) as again:
-        assert not await Capabilities(again).sees(spec)
+        assert not await Capabilities(again, writer).sees(spec)
     assert await first.sees(spec.model_copy(update={"vision": "yes"}))

@@ -53,7 +53,7 @@ def jury() -> Jury:
 @pytest.fixture
 def house(tmp_path: Path, jury: Jury) -> Iterator[Courthouse]:
     house = Courthouse(Settings(home=tmp_path))
-    house.runner._asker = Asker(house.answers, jury)
+    house.runner._asker = Asker(house.answers, jury, house.writer)
     yield house
     house.close()
 
@@ -202,7 +202,7 @@ def test_answers_do_not_depend_on_the_order_in_which_work_finishes(tmp_path: Pat
     seen = []
     for seed in (1, 2):
         house = Courthouse(Settings(home=tmp_path / str(seed)))
-        house.runner._asker = Asker(house.answers, Late(seed))
+        house.runner._asker = Asker(house.answers, Late(seed), house.writer)
         record = hear(house, consensus=1.0)
         seen.append((record.run.verdict, {call.path: call.keys for call in record.calls}))
         house.close()
@@ -253,8 +253,8 @@ def test_a_model_said_to_see_that_refuses_pictures_is_asked_once_more_with_descr
 
     house = Courthouse(Settings(home=tmp_path))
     blind = Blind()
-    house.runner._asker = Asker(house.answers, blind)
-    record = hear(house, model=ModelSpec(id="scripted", vision="yes"), variant="iv-cot")
+    house.runner._asker = Asker(house.answers, blind, house.writer)
+    record = hear(house, model=ModelSpec(id="scripted/any", vision="yes"), variant="iv-cot")
     assert record.failed == 0
     assert any("can't see pictures" in note for note in record.notes)
     assert not any(isinstance(p, Medium) for request in blind.asked for m in request.messages for p in m.parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from courtroom.case import Case
 from courtroom.engine.control import Control
 from courtroom.engine.court import Court
 from courtroom.engine.events import Called, Verdict
+from courtroom.engine.lease import MACHINE, owner_of
 from courtroom.engine.setup import Budget
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
@@ -237,7 +237,7 @@ async def look_and_learn(court: Court[Case, ToySetup]) -> Verdict:
     await court.stage("Learning", "round")
     (hit,) = await court.retrieve("look", Search(collection="precedents", text="kettle", k=1))
     put = Put(collection="precedents", record={"id": hit.id})
-    court.learn("put", Lesson(phase="norms", ops=(put,)))
+    await court.learn("put", Lesson(phase="norms", ops=(put,)))
     return Verdict(outcome="learned")
 
 
@@ -290,8 +290,8 @@ def test_a_program_error_fails_the_run_with_a_plain_sentence(bench: Bench, caplo
 def test_a_run_whose_process_has_died_is_taken_up_again_at_the_next_start(bench: Bench) -> None:
     run = bench.start()
     gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    owner = f"{socket.gethostname()}:{int(gone.stdout)}:0"
-    assert bench.store.claim(run, owner, None)
+    owner = f"{MACHINE}:{int(gone.stdout)}:0:other"
+    assert bench.store.lease.claim(run, owner, None)
     bench.store.set_status(run, "running")
     assert bench.runner.interrupted(run)
     assert bench.runner.take_up_interrupted() == [run]
@@ -302,7 +302,7 @@ def test_a_run_whose_process_has_died_is_taken_up_again_at_the_next_start(bench:
 def test_a_run_that_another_live_process_drives_is_left_to_it(bench: Bench) -> None:
     run = bench.start()
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        assert bench.store.claim(run, f"{socket.gethostname()}:{other.pid}:0", None)
+        assert bench.store.lease.claim(run, f"{owner_of(other.pid)}:other", None)
         bench.store.set_status(run, "running")
         assert bench.runner.take_up_interrupted() == []
         bench.runner.go(run)

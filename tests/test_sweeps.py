@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,8 +21,7 @@ from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from tests import forks
-from tests.openai_server import OpenAIServer
-from tests.test_resilience import asked_by, environment, recorded
+from tests.test_resilience import environment
 
 SMALL = {"jury_size": 3, "rounds": 2, "consensus": 1.0, "grounding_rounds": 1}
 
@@ -66,7 +63,7 @@ class Held:
         self.door = asyncio.Event()
         self.knocked = asyncio.Event()
         self._house = house
-        house.runner._asker = Asker(house.answers, self)
+        house.runner._asker = Asker(house.answers, self, house.writer)
 
     def wait_for_a_knock(self) -> None:
         async def wait() -> None:
@@ -243,12 +240,12 @@ def test_a_criminal_bench_is_asked_without_each_sentence_of_the_facts(house: Cou
 
 def test_a_sweep_that_another_process_drives_is_left_to_it(house: Courthouse) -> None:
     sweep = house.sweeps.store.create(everything(house, heard(house)), "Table", 0)
-    other = f"{house.runner.owner.rsplit(':', 1)[0]}:other"
-    assert house.sweeps.store.claim(sweep, other, None)
+    other = f"{house.runner.driver.owner.rsplit(':', 1)[0]}:other"
+    assert house.sweeps.store.lease.claim(sweep, other, None)
     house.sweeps.go(sweep)
     assert house.sweeps.take_up_interrupted() == []
     assert Counter(cell.status for cell in house.sweeps.store.cells(sweep))["running"] == 0
-    house.sweeps.store.release(sweep, other)
+    house.sweeps.store.lease.release(sweep, other)
     assert house.sweeps.take_up_interrupted() == [sweep]
     house.sweeps.wait(sweep, 30)
     assert house.sweeps.store.sweep(sweep).status == "done"
@@ -262,89 +259,6 @@ def based(home: Path, url: str, *words: str) -> str:
     knobs = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
     done = shell(home, url, "run", "oak-table", *knobs, *words, "--json")
     return str(json.loads(done.stdout)["run"])
-
-
-def test_killed_in_mid_sweep_it_goes_on_where_it_was_with_no_run_twice(tmp_path: Path) -> None:
-    legs: list[tuple[Counter[str], Counter[str]]] = []
-    """What was on record before each start, and what was asked until it was killed."""
-    with OpenAIServer(delay=0.01, keep_bodies=True) as server:
-        run = based(tmp_path, server.url, "--model", "openai/any")
-        words = (
-            "sweep",
-            run,
-            "--drop",
-            "jurors",
-            "--drop",
-            "evidence",
-            "--vary",
-            "graph.kind=ring,none",
-            "--seeds",
-            "2",
-        )
-        planned: list[list[Any]] = []
-        for wanted in (3, 12):
-            known, before = recorded(tmp_path), len(server.bodies)
-            with forks.Fork(forks.shell, *words, environment=environment(tmp_path, server.url)) as process:
-                text = b""
-                while chunk := process.told():
-                    text += chunk
-                    if any(f"{n} of 22 runs".encode() in text for n in range(wanted, 22)):
-                        break
-                process.kill()
-            legs.append((known, Counter(map(asked_by, server.bodies[before:]))))
-            planned.append(cells_of(tmp_path))
-        assert planned[0] == planned[1], "run ids are made once, before any run"
-        known, before = recorded(tmp_path), len(server.bodies)
-        done = shell(tmp_path, server.url, *words, "--json")
-        legs.append((known, Counter(map(asked_by, server.bodies[before:]))))
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["runs"] == {"done": 22}
-    total = recorded(tmp_path)
-    for known, asked in legs:
-        assert all(asked[question] <= total[question] - known[question] for question in asked)
-    assert sum(legs[-1][1].values()) > 0, "it was killed before its end"
-    house = Courthouse(Settings(home=tmp_path))
-    assert Counter(row.status for row in house.store.runs()) == {"done": 22}
-    assert {row.id for row in house.store.runs()} == {cell for cell, *_ in planned[0]}
-    house.close()
-
-
-def cells_of(home: Path) -> list[Any]:
-    house = Courthouse(Settings(home=home))
-    (sweep,) = house.sweeps.store.sweeps()
-    found = [(cell.run, cell.variant, cell.seed) for cell in house.sweeps.store.cells(sweep.id)]
-    house.close()
-    return found
-
-
-@pytest.mark.kills
-def test_a_restarted_server_takes_up_the_sweeps_that_were_under_way(tmp_path: Path) -> None:
-    with OpenAIServer(delay=0.02) as server:
-        run = based(tmp_path, server.url)
-        words = ("sweep", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "3")
-        with forks.Fork(forks.shell, *words, environment=environment(tmp_path, server.url)) as process:
-            text = b""
-            while b"3 of 9 runs" not in text and (chunk := process.told()):
-                text += chunk
-            process.kill()
-        again = subprocess.run(
-            [sys.executable, "-c", TAKEN_UP],
-            env=environment(tmp_path, server.url), capture_output=True, text=True, check=False, timeout=120,
-        )  # fmt: skip
-    assert again.returncode == 0, again.stderr
-    assert again.stdout.split() == ["1", "done", "9"], again.stdout
-
-
-TAKEN_UP = """
-from courtroom.courthouse import Courthouse
-house = Courthouse()
-house.runner.take_up_interrupted()
-(sweep,) = taken = house.sweeps.take_up_interrupted()
-house.sweeps.wait(sweep, 60)
-print(len(taken), house.sweeps.store.sweep(sweep).status, len(house.store.runs()))
-house.close()
-"""
 
 
 def test_the_shell_estimates_runs_and_tells(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from courtroom.knowledge.search import Hit, Query, Search
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Task
+from courtroom.writer import Writer
 
 CASE = Dispute(
     id="toy",
@@ -180,6 +181,8 @@ class Bench:
         self.store = RunStore(self.database)
         self.answers = AnswerStore(self.database)
         self.procedures = self.procedures or {"toy": toy(self.folder)}
+        self.writers: list[Writer] = []
+        """One a runner, as each process has its own."""
         self.runner = self.new_runner()
 
     def new_runner(self) -> Runner:
@@ -187,8 +190,12 @@ class Bench:
             return None
 
         assert self.procedures is not None
-        self.asker = Asker(self.answers, self.online or self.model)
-        return Runner(self.store, self.procedures, self.asker, self.shelf, Sight(), NobodySits(), warm, self.streaming)
+        writer = Writer(self.database)
+        self.writers.append(writer)
+        self.asker = Asker(self.answers, self.online or self.model, writer)
+        return Runner(
+            *(self.store, self.procedures, self.asker, writer, self.shelf, Sight(), NobodySits(), warm, self.streaming)
+        )
 
     def start(self, setup: ToySetup | None = None, *, seed: int = 0, parent: str | None = None) -> str:
         spec = ModelSpec(id="scripted")
@@ -211,12 +218,16 @@ class Bench:
             await self.asker.finish()
             while self.runner.live(run).calls:
                 await asyncio.sleep(0)
+            await asyncio.sleep(0)  # then what has come of them is passed to the writer
+            await self.writers[-1].settled()
 
         self.runner.do(go()).result(10)
         self.model.hold = None
 
     def close(self) -> None:
         self.runner.close()
+        for writer in self.writers:
+            writer.close()
         self.database.close()
 
 

@@ -6,25 +6,21 @@ from collections.abc import Iterator
 
 from courtroom.courthouse import Courthouse
 from courtroom.doctor.finding import Finding, fine, mended, wrong
-from courtroom.engine.runner import alive
 
 
 def living(house: Courthouse, mend: bool) -> Iterator[Finding]:
-    """A lease of a dead process holds nothing up, but shows a run as running that nobody drives."""
+    """A lease of a dead process holds nothing up, but shows a run as running that nobody drives.
+
+    A process of another machine counts as living: only its silence over some time would show that it is gone.
+    """
     dead: list[str] = []
-    for table in ("runs", "sweeps"):
-        rows = house.database.connection.execute(
-            f"SELECT id, owner, heartbeat FROM {table} WHERE owner IS NOT NULL"
-        ).fetchall()
-        for row in rows:
-            if alive(row["owner"], row["heartbeat"]):
+    for lease in (house.store.lease, house.sweeps.store.lease):
+        for name, owner, heartbeat in lease.all_held():
+            if house.runner.driver.lives(lease, name, owner, heartbeat):
                 continue
-            dead.append(row["id"])
+            dead.append(name)
             if mend:
-                house.database.connection.execute(
-                    f"UPDATE {table} SET owner = NULL, heartbeat = NULL WHERE id = ? AND owner = ?",
-                    (row["id"], row["owner"]),
-                )
+                lease.release(name, owner)
     if not dead:
         yield fine("leases", "No run or sweep is held by a process that is gone.")
         return

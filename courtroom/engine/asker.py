@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.ports import Permit
 from courtroom.models.request import Model, Reply, Request, Watch
+from courtroom.writer import Writer
 
 
 class Asker:
     """Asks each question once, however many runs want to know, and keeps the answer before giving it."""
 
-    def __init__(self, answers: AnswerStore, model: Model) -> None:
-        self._answers, self._model = answers, model
+    def __init__(self, answers: AnswerStore, model: Model, writer: Writer) -> None:
+        self._answers, self._model, self._writer = answers, model, writer
         self._under_way: dict[str, asyncio.Task[Reply]] = {}
         self._persons: set[str] = set()
         self._arrived: list[tuple[Request, Reply]] = []
@@ -51,7 +53,10 @@ class Asker:
         return reply
 
     def _kept(self, request: Request, reply: Reply) -> asyncio.Future[None]:
-        """Done when the answer is on disk. Answers that arrive together are written together."""
+        """Done when the answer is on disk. Answers that arrive together are written together.
+
+        Where the disk takes none they are held in memory until it does; see `Writer`.
+        """
         loop = asyncio.get_running_loop()
         if self._on_disk is None:
             self._on_disk = loop.create_future()
@@ -63,15 +68,22 @@ class Asker:
         arrived, self._arrived = self._arrived, []
         done, self._on_disk = self._on_disk, None
         assert done is not None
-        try:
-            self._answers.keep(arrived)
-        except Exception as error:  # noqa: BLE001  whoever waits for these answers is told
-            done.set_exception(error)
-        else:
-            done.set_result(None)
+        written = asyncio.wrap_future(self._writer.put(partial(self._answers.keep, arrived)))
+        written.add_done_callback(partial(_pass_on, done))
 
     def _done(self, key: str, call: asyncio.Task[Reply]) -> None:
         self._under_way.pop(key, None)
         self._persons.discard(key)
         if not call.cancelled():
             call.exception()  # seen here, so that a call nobody waits for any more is not reported as lost
+
+
+def _pass_on(to: asyncio.Future[None], written: asyncio.Future[None]) -> None:
+    """Tell whoever waits for the answers; nobody may, as their run was stopped."""
+    if written.cancelled() or to.done():
+        return
+    if (error := written.exception()) is not None:
+        to.set_exception(error)
+        to.exception()  # seen here, in case that nobody waits
+    else:
+        to.set_result(None)

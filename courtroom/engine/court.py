@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -173,7 +174,7 @@ class Court(Generic[C, S]):
         self._record(Retrieved(path=self._path(name), key=key, query=query, hits=hits))
         return hits
 
-    def learn(self, name: str, lesson: Lesson) -> None:
+    async def learn(self, name: str, lesson: Lesson) -> None:
         """Teach the knowledge base. Done once: driving the run again does not undo what was done to it since.
 
         A fork asks "what if", so it leaves the knowledge base as it is; what it would have taught is recorded.
@@ -181,8 +182,8 @@ class Court(Generic[C, S]):
         path = self._path(name)
         if not self.ledger.learned(path):
             if self.ledger.teaches:
-                self.ledger.flush()  # what the lesson rests on was looked up before it: found again, not looked up anew
-                self.knowledge.learn(self.ledger.run, path, lesson)
+                # What the lesson rests on is on disk before it: found again after a kill, not looked up anew.
+                await self.ledger.teach(partial(self.knowledge.learn, self.ledger.run, path, lesson))
             self._record(Learned(path=path, lesson=lesson, held_back=not self.ledger.teaches))
 
     def vote(

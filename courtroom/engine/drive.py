@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from courtroom.engine.asker import Asker
 from courtroom.engine.control import Control
@@ -14,6 +15,7 @@ from courtroom.engine.court import Court
 from courtroom.engine.errors import Abstained, BudgetReached, QuorumLost
 from courtroom.engine.events import Called, Event, Retrieved, StageBegan, Verdict
 from courtroom.engine.gate import Gate
+from courtroom.engine.lease import Hand
 from courtroom.engine.live import Live
 from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
@@ -30,6 +32,9 @@ class DiskLedger:
 
     Answers do not wait for it: they are on disk before. A process killed in between loses events that driving the run
     again writes anew.
+
+    Args:
+        hand: writes of the run what this process is to write.
     """
 
     def __init__(
@@ -37,11 +42,12 @@ class DiskLedger:
         store: RunStore,
         run: str,
         events: Iterable[Event],
+        hand: Hand,
         *,
         teaches: bool = True,
         overtaken: Iterable[Called] = (),
     ) -> None:
-        self.store, self.run, self.teaches = store, run, teaches
+        self.store, self.run, self.teaches, self._hand = store, run, teaches, hand
         self.root = store.root(run)
         self._overtaken = {(call.path, call.keys): call for call in overtaken}
         self._had = {(call.path, key) for call in self._overtaken.values() for key in call.keys}
@@ -58,10 +64,19 @@ class DiskLedger:
         return True
 
     def flush(self) -> None:
-        """Write what is new."""
+        """Have written what is new, before all that is written later."""
         new, self._new = self._new, []
         if new:
-            self.store.add(self.run, new)
+            self._hand.do(partial(self.store.add, self.run, new))
+
+    def check(self) -> None:
+        """Raise `LeaseLost` where another process drives this run by now."""
+        self._hand.check()
+
+    async def teach(self, lesson: Callable[[], None]) -> None:
+        """Teach the knowledge base, after all that was recorded is on disk."""
+        self.flush()
+        await asyncio.wrap_future(self._hand.do(lesson))
 
     def called(self, path: str) -> Called | None:
         """The call recorded under this path."""
@@ -98,6 +113,7 @@ class Drive:
     procedure: Procedure
     court: Court  # type: ignore[type-arg]
     ledger: DiskLedger
+    hand: Hand
     acts: int
     """The `count` of interventions that this drive knows of."""
 
@@ -112,13 +128,23 @@ class Drive:
         sight: Sees,
         seats: Seats,
         live: Live,
+        hand: Hand,
+        told: Callable[[], None],
     ) -> Drive:
-        """Set up a court from what is on record."""
+        """Set up a court from what is on record. It reads and works a lot: called in a thread of its own.
+
+        Args:
+            told: called, in the writer's thread, when the run's status is on disk.
+        """
         row = store.run(run)
         procedure = procedures[row.procedure]
         if (index := store.interventions.due(run)) is not None:
-            store.rewind(run, index)
-            store.interventions.rewound(run)
+
+            def rewound() -> None:
+                store.rewind(run, index)
+                store.interventions.rewound(run)
+
+            hand.do(rewound).result()
         case = store.case(row)
         setup, _ = procedure.prepare(case, store.setup(run, procedure.setup), row.seed)
         acts = store.interventions.count(run)
@@ -129,12 +155,15 @@ class Drive:
         stages = [event for event in events if isinstance(event, StageBegan)]
 
         overtaken = store.overtaken(run)
-        ledger = DiskLedger(store, run, events, teaches=row.parent is None, overtaken=overtaken)
+        ledger = DiskLedger(store, run, events, hand, teaches=row.parent is None, overtaken=overtaken)
+
+        def resumed() -> None:
+            hand.do(partial(store.set_status, run, "running"))
 
         def paused(why: str, control: Control) -> None:
             ledger.flush()
-            store.set_control(run, control)
-            store.set_status(run, "paused", why)
+            hand.do(partial(store.set_control, run, control))
+            hand.do(partial(store.set_status, run, "paused", why)).add_done_callback(lambda done: told())
 
         court = Court(
             case=scene.case,
@@ -154,7 +183,7 @@ class Drive:
                 row.control,
                 stages[-1].index if stages else -1,
                 paused=paused,
-                resumed=lambda: store.set_status(run, "running"),
+                resumed=resumed,
             ),
             live=live,
             spent=Spent(
@@ -163,7 +192,7 @@ class Drive:
                 money=sum(call.cost or 0.0 for call in (*calls, *overtaken)),
             ),
         )
-        return cls(run, store, procedure, court, ledger, acts)
+        return cls(run, store, procedure, court, ledger, hand, acts)
 
     async def go(self) -> None:
         """Deliberate until there is a verdict, or something stops the run. Its state is kept in any case."""
@@ -173,9 +202,9 @@ class Drive:
         finally:
             self.ledger.flush()
             waited = self.court.gate.waited_s
-            self.store.add_wall(self.run, max(0.0, time.perf_counter() - began - waited))
+            self.hand.do(partial(self.store.add_wall, self.run, max(0.0, time.perf_counter() - began - waited)))
         if verdict is not None:
-            self.store.finish(self.run, verdict)
+            self.hand.do(partial(self.store.finish, self.run, verdict))
 
     async def _verdict(self) -> Verdict | None:
         try:
@@ -194,10 +223,9 @@ class Drive:
             self._set("failed", "Something went wrong inside the program; the log says what. The run is kept.")
         else:
             self.court.end_stage()
-            self.ledger.flush()
             return verdict
         return None
 
     def _set(self, status: Status, reason: str) -> None:
         self.ledger.flush()
-        self.store.set_status(self.run, status, reason)
+        self.hand.do(partial(self.store.set_status, self.run, status, reason))

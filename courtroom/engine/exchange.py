@@ -166,6 +166,7 @@ class Exchange(Generic[A]):
 
         def permit() -> Awaitable[None] | None:
             nonlocal held
+            self._court.ledger.check()
             room = spent.reserve(need, self._court.setup.budget)
             if isinstance(room, asyncio.Event):
                 return self._later(room)

@@ -34,6 +34,17 @@ class Gate:
         self.waited_s = 0.0
         self._target_begun = False
         self._target_done = False
+        self._held: float | None = None
+
+    def hold(self, held: bool) -> None:
+        """Let nothing new begin while writes are held, as what would be asked could not be kept."""
+        if held and self._held is None:
+            self._held = time.perf_counter()
+        elif not held and self._held is not None:
+            if not self.waits:
+                self.waited_s += time.perf_counter() - self._held
+            self._held = None
+            self._changed.set()
 
     def set(self, control: Control) -> None:
         """Obey a new control from now on."""
@@ -59,15 +70,16 @@ class Gate:
     async def enter(self, stage: StageBegan) -> None:
         """Wait until the stage may begin."""
         self._target_done = self._target_begun
-        while not self._may_begin(stage):
-            self._say_paused(f"Paused before {stage.name}.")
+        while self._held is not None or not self._may_begin(stage):
+            if self._held is None:
+                self._say_paused(f"Paused before {stage.name}.")
             await self._change()
         self._go_on()
         self._target_begun = self._target_begun or _means(self.control.stage, stage)
 
     async def open(self) -> None:
         """Wait until calls may be made."""
-        while self.control.paused or self.control.stopped:
+        while self._held is not None or self.control.paused or self.control.stopped:
             await self._change()
         self._go_on()
 

@@ -14,7 +14,8 @@ class OpenCall:
     member: str
     title: str
     model: str
-    since: float = field(default_factory=time.time)
+    since: float = field(default_factory=time.monotonic)
+    """When it was asked, by a clock that nobody sets."""
     text: str = ""
 
 

@@ -7,6 +7,7 @@ import json
 import secrets
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from courtroom.bad_rows import read, read_all
@@ -17,6 +18,7 @@ from courtroom.errors import CourtroomError
 from courtroom.models.errors import NotInTime
 from courtroom.models.request import LATE, Reply, Request, Watch, schema_of
 from courtroom.models.spec import ABSTAIN
+from courtroom.writer import Writer
 
 LOOK_S = 0.2
 """How often a waiting question is looked at."""
@@ -53,8 +55,8 @@ class Question(Strict):
 class People:
     """Seats with their links, and the questions that wait for an answer."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, writer: Writer) -> None:
+        self._database, self._writer = database, writer
 
     # --- seats ----------------------------------------------------------------------------------------------
 
@@ -82,7 +84,7 @@ class People:
 
     def person(self, run: str, path: str, member: Member) -> Person:
         """Whoever sits there, to be asked one question."""
-        return Person(self, run, path, member)
+        return Person(self, run, path, member, self._writer)
 
     def questions(self, seat: Seat) -> list[Question]:
         """All that this seat was asked, oldest first."""
@@ -156,6 +158,7 @@ class Person:
     run: str
     path: str
     member: Member
+    writer: Writer
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
         """Wait for the person.
@@ -163,21 +166,26 @@ class Person:
         Raises:
             NotInTime: nobody answered in time.
         """
-        began = time.time()
-        self.people.ask(self.run, self.path, self.member, request)
+        began = time.monotonic()
+        await self.writer.do(partial(self.people.ask, self.run, self.path, self.member, request))
+        withdraw = partial(self.people.withdraw, self.run, self.path, request.key)
+        late: float | None = None
         try:
             while True:
                 answer, deadline = self.people.look(self.run, self.path, request.key)
                 if answer is not None:
-                    return Reply(text=answer, cost=0.0, latency_s=round(time.time() - began, 3))
-                if deadline is not None and time.time() > deadline:
+                    return Reply(text=answer, cost=0.0, latency_s=round(time.monotonic() - began, 3))
+                if late is None and deadline is not None:  # what is left of the time, by a clock that nobody sets
+                    left = min(deadline - time.time(), self.member.spec.wait_s or 0.0)
+                    late = time.monotonic() + left
+                if late is not None and time.monotonic() > late:
                     if self.member.spec.otherwise != ABSTAIN:
-                        self.people.withdraw(self.run, self.path, request.key)
+                        await self.writer.do(withdraw)
                         return Reply(text="", cost=0.0, finish=LATE)  # on record, so that a replay is late too
                     raise NotInTime(f"{self.member.name} did not answer in time.")
                 await asyncio.sleep(LOOK_S)  # the answer may come from another process, by way of the disk
         except BaseException:
-            self.people.withdraw(self.run, self.path, request.key)
+            self.writer.put(withdraw)
             raise
 
 

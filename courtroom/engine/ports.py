@@ -54,8 +54,12 @@ class Ledger(Protocol):
         """Record an event; False when it is on record already."""
         ...
 
-    def flush(self) -> None:
-        """Put all that was recorded on disk."""
+    def check(self) -> None:
+        """Raise `LeaseLost` where another process writes this run by now, so that nothing more is paid for."""
+        ...
+
+    async def teach(self, lesson: Callable[[], None]) -> None:
+        """Teach the knowledge base, after all that was recorded is on disk."""
         ...
 
     def called(self, path: str) -> Called | None:

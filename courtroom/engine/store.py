@@ -17,6 +17,7 @@ from courtroom.engine.control import Control
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import EVENT, Called, Event, Retrieved, StageBegan, Verdict, Voted
 from courtroom.engine.interventions import Intervention, InterventionStore
+from courtroom.engine.lease import Lease
 from courtroom.engine.setup import Setup
 from courtroom.errors import Unreadable
 from courtroom.models.spec import RECORDED
@@ -55,6 +56,7 @@ class RunStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.interventions = InterventionStore(database)
+        self.lease = Lease(database, "runs")
 
     # --- runs -----------------------------------------------------------------------------------------------
 
@@ -103,12 +105,19 @@ class RunStore:
         return _run(row)
 
     def runs(self) -> list[Run]:
-        """All runs that can be read, oldest first; `unreadable` has the others."""
+        """All runs that can be read, in the order in which they were made; `unreadable` has the others."""
         return self._read_all()[0]
 
     def unreadable(self) -> list[Unreadable]:
         """The runs whose row is damaged."""
         return self._read_all()[1]
+
+    def under_way(self) -> list[tuple[str, str | None, float | None]]:
+        """Runs that count as running, each with who drives it and the last heartbeat."""
+        rows = self._database.connection.execute(
+            "SELECT id, owner, heartbeat FROM runs WHERE status = 'running' ORDER BY rowid"
+        )
+        return [tuple(row) for row in rows]
 
     def kin(self, run: str) -> list[Run]:
         """The run, what it was forked from, and all that was forked from any of these; oldest first."""
@@ -116,7 +125,7 @@ class RunStore:
             "WITH RECURSIVE up(id, parent) AS (SELECT id, parent FROM runs WHERE id = ?"
             " UNION SELECT runs.id, runs.parent FROM runs JOIN up ON runs.id = up.parent),"
             " tree(id) AS (SELECT id FROM up UNION SELECT runs.id FROM runs JOIN tree ON runs.parent = tree.id)"
-            " SELECT * FROM runs WHERE id IN (SELECT id FROM tree) ORDER BY created, rowid",
+            " SELECT * FROM runs WHERE id IN (SELECT id FROM tree) ORDER BY rowid",
             (run,),
         )
         return read_all(rows, _run)[0]
@@ -151,6 +160,12 @@ class RunStore:
     def set_status(self, run: str, status: Status, reason: str = "") -> None:
         """Say where the run stands, with one plain sentence where there is something to say."""
         self._database.connection.execute("UPDATE runs SET status = ?, reason = ? WHERE id = ?", (status, reason, run))
+
+    def say(self, run: str, reason: str) -> None:
+        """Say something of a run that goes on all the same."""
+        self._database.connection.execute(
+            "UPDATE runs SET reason = ? WHERE id = ? AND status = 'running'", (reason, run)
+        )
 
     def finish(self, run: str, verdict: Verdict) -> None:
         """The run is done."""
@@ -211,19 +226,14 @@ class RunStore:
             )
 
     def _read_all(self) -> tuple[list[Run], list[Unreadable]]:
-        return read_all(self._database.connection.execute("SELECT * FROM runs ORDER BY created, rowid"), _run)
+        return read_all(self._database.connection.execute("SELECT * FROM runs ORDER BY rowid"), _run)
 
     # --- who drives -----------------------------------------------------------------------------------------
 
-    def claim(self, run: str, owner: str, former: str | None) -> bool:
-        """Take the run for `owner` if it is still with `former`; only one process can succeed."""
-        cursor = self._database.connection.execute(
-            "UPDATE runs SET owner = ?, heartbeat = ? WHERE id = ? AND owner IS ?", (owner, time.time(), run, former)
-        )
-        return cursor.rowcount == 1
-
-    def lost_driver(self, run: str) -> int:
+    def lost_driver(self, run: str, owner: str) -> int:
         """Note that a process ended while it drove the run; how often in a row that was without a new event between.
+
+        Whoever notices, each process counts once.
 
         A run that waits for a person makes no events however well it goes, so that its drivers don't count.
         """
@@ -231,9 +241,10 @@ class RunStore:
             if db.execute("SELECT 1 FROM questions WHERE run = ? AND answer IS NULL", (run,)).fetchone():
                 return 0
             db.execute(
-                "INSERT INTO lost_drivers SELECT ?, 1, ifnull(max(seq), 0) FROM events WHERE run = ? ON CONFLICT (run)"
-                " DO UPDATE SET times = iif(excluded.seen > seen, 1, times + 1), seen = excluded.seen",
-                (run, run),
+                "INSERT INTO lost_drivers SELECT ?, ?, 1, ifnull(max(seq), 0) FROM events WHERE run = ? ON CONFLICT (run)"
+                " DO UPDATE SET times = CASE WHEN owner = excluded.owner THEN times WHEN excluded.seen > seen THEN 1"
+                " ELSE times + 1 END, owner = excluded.owner, seen = excluded.seen",
+                (run, owner, run),
             )
             row = db.execute("SELECT times FROM lost_drivers WHERE run = ?", (run,)).fetchone()
         return int(row["times"])
@@ -241,19 +252,6 @@ class RunStore:
     def forget_lost_drivers(self, run: str) -> None:
         """A person lets the run go on: it counts as new."""
         self._database.connection.execute("DELETE FROM lost_drivers WHERE run = ?", (run,))
-
-    def beat(self, run: str, owner: str) -> bool:
-        """Show that the owner is alive; False when the run is no longer its own."""
-        cursor = self._database.connection.execute(
-            "UPDATE runs SET heartbeat = ? WHERE id = ? AND owner = ?", (time.time(), run, owner)
-        )
-        return cursor.rowcount == 1
-
-    def release(self, run: str, owner: str) -> None:
-        """Let another process drive the run."""
-        self._database.connection.execute(
-            "UPDATE runs SET owner = NULL, heartbeat = NULL WHERE id = ? AND owner = ?", (run, owner)
-        )
 
     # --- events ---------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from courtroom.bad_rows import read, read_all
 from courtroom.case import Strict
 from courtroom.database import Database
 from courtroom.engine.events import Verdict
+from courtroom.engine.lease import Lease
 from courtroom.engine.store import new_id
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.evaluation.sweeps import Plan
@@ -53,6 +54,7 @@ class SweepStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.lease = Lease(database, "sweeps")
 
     def create(self, plan: Plan, title: str, base_seed: int) -> str:
         """Put a sweep on record and return its id. The base under its own seed is the base run itself."""
@@ -73,7 +75,7 @@ class SweepStore:
     def same(self, plan: Plan) -> str | None:
         """The last sweep with this very plan that was not cancelled."""
         row = self._database.connection.execute(
-            "SELECT id FROM sweeps WHERE base = ? AND plan = ? AND status <> 'cancelled' ORDER BY created DESC",
+            "SELECT id FROM sweeps WHERE base = ? AND plan = ? AND status <> 'cancelled' ORDER BY rowid DESC",
             (plan.base, plan.model_dump_json()),
         ).fetchone()
         return str(row["id"]) if row else None
@@ -132,30 +134,8 @@ class SweepStore:
             db.execute("DELETE FROM sweep_runs WHERE sweep = ?", (sweep,))
             db.execute("DELETE FROM sweeps WHERE id = ?", (sweep,))
 
-    def claim(self, sweep: str, owner: str, former: str | None) -> bool:
-        """Take the sweep for `owner` if it is still with `former`; only one process can succeed."""
-        cursor = self._database.connection.execute(
-            "UPDATE sweeps SET owner = ?, heartbeat = ? WHERE id = ? AND owner IS ?",
-            (owner, time.time(), sweep, former),
-        )
-        return cursor.rowcount == 1
-
-    def beat(self, sweep: str, owner: str) -> bool:
-        """Show that the owner is alive; False when the sweep is no longer its own."""
-        cursor = self._database.connection.execute(
-            "UPDATE sweeps SET heartbeat = ? WHERE id = ? AND owner = ?", (time.time(), sweep, owner)
-        )
-        return cursor.rowcount == 1
-
-    def release(self, sweep: str, owner: str) -> None:
-        """Let another process drive the sweep."""
-        self._database.connection.execute(
-            "UPDATE sweeps SET owner = NULL, heartbeat = NULL WHERE id = ? AND owner = ?", (sweep, owner)
-        )
-
     def _read_all(self) -> tuple[list[Sweep], list[Unreadable]]:
-        rows = self._database.connection.execute("SELECT * FROM sweeps ORDER BY created DESC, rowid DESC")
-        return read_all(rows, _sweep)
+        return read_all(self._database.connection.execute("SELECT * FROM sweeps ORDER BY rowid DESC"), _sweep)
 
 
 def _sweep(row: sqlite3.Row) -> Sweep:

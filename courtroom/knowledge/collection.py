@@ -23,6 +23,8 @@ from courtroom.settings import Settings
 
 Name = Literal["precedents", "statutes", "charges", "cases", "standards", "directives", "buffer", "examples"]
 Mode = Literal["dense", "bm25", "hybrid"]
+Ready = tuple[str, str, str]
+"""A record's id, its JSON, and its words for the word index."""
 OTHER = "@2"
 DEPTH = 100
 """How far down each ranking is read before both are fused."""
@@ -148,19 +150,31 @@ class Collection(Generic[R]):
 
     def add(self, records: Iterable[R], *, added: float | None = None) -> None:
         """Add, or put in place of what has the same id; all or none."""
+        ready = self.ready(records)
         with self._database.transaction():
-            self.put(records, added=added)
+            self.write(ready, added=added)
 
     def put(self, records: Iterable[R], *, added: float | None = None) -> None:
         """As `add`, within a transaction of the caller's."""
+        self.write(self.ready(records), added=added)
+
+    def ready(self, records: Iterable[R]) -> list[Ready]:
+        """Work out what is to be written of records, so that the transaction in which that is done is short."""
+        return [
+            (record.id, record.model_dump_json(), word_index.line("\n".join(self._texts_of(record))))
+            for record in records
+        ]
+
+    def write(self, ready: Iterable[Ready], *, added: float | None = None) -> None:
+        """Write records, within a transaction of the caller's."""
         db = self._database.connection
-        for record in records:
+        for name, body, line in ready:
             seq: int = db.execute(
                 "INSERT INTO knowledge (collection, id, body, added) VALUES (?, ?, ?, ?)"
                 " ON CONFLICT (collection, id) DO UPDATE SET body = excluded.body RETURNING seq",
-                (self.name, record.id, record.model_dump_json(), time.time() if added is None else added),
+                (self.name, name, body, time.time() if added is None else added),
             ).fetchone()["seq"]
-            word_index.put(db, self.name, seq, "\n".join(self._texts_of(record)))
+            word_index.put(db, self.name, seq, line)
         self._changed()
 
     def remove(self, names: Iterable[str]) -> None:
@@ -242,7 +256,7 @@ class Collection(Generic[R]):
 
     async def _nearest_under(self, under: str, text: str, k: int, exclude: Sequence[str]) -> list[Found[R]]:
         """Each of a small set is compared: an index over all would have to be searched far down."""
-        version = self.version()
+        version = await asyncio.to_thread(self.version)
         if (under, version) not in self._small:
             names = await asyncio.to_thread(self.names_under, under)
             vectors = await self.vectors(names)
@@ -313,8 +327,12 @@ class Collection(Generic[R]):
             rows = db.execute("SELECT seq, id, body FROM knowledge WHERE collection = ?", (self.name,)).fetchall()
             records = read_all(rows, lambda row: (row["seq"], self._record(row)))[0]
             for seq, record in records:
-                word_index.put(db, self.name, seq, "\n".join(self._texts_of(record)))
+                word_index.put(db, self.name, seq, word_index.line("\n".join(self._texts_of(record))))
         return len(records)
+
+    def close(self) -> None:
+        """Let go of the index; a search opens it again."""
+        self._index.close()
 
     # --- embedding ------------------------------------------------------------------------------------------
 
@@ -377,4 +395,4 @@ class Collection(Generic[R]):
         with self._database.transaction() as db:
             rows = db.execute(f"SELECT seq, id, body {missing}", (self.name,)).fetchall()
             for seq, record in read_all(rows, lambda row: (row["seq"], self._record(row)))[0]:
-                word_index.put(db, self.name, seq, "\n".join(self._texts_of(record)))
+                word_index.put(db, self.name, seq, word_index.line("\n".join(self._texts_of(record))))

@@ -157,7 +157,7 @@ class HashedNgrams:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1, shape (texts, 2048); a text without a word is the zero vector."""
-        return np.stack([_hashed(text) for text in texts]) if texts else np.zeros((0, DIMENSIONS), np.float32)
+        return await asyncio.to_thread(_all_hashed, texts) if texts else np.zeros((0, DIMENSIONS), np.float32)
 
 
 class LiteLLMEmbedding:
@@ -252,6 +252,10 @@ def _hashed(text: str) -> Vectors:
         1, len(words(text))
     )  # the odd “ATM” in a Chinese text must not weigh as all of it
     return _unit(_unit(by_word) + 0.5 * min(1.0, share) * _unit(_damped(by_spelling)))
+
+
+def _all_hashed(texts: Sequence[str]) -> Vectors:
+    return np.stack([_hashed(text) for text in texts])
 
 
 def _damped(vector: Any) -> Vectors:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
+import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +23,7 @@ from courtroom.criminal import CriminalCase
 from courtroom.database import Database
 from courtroom.errors import CourtroomError
 from courtroom.explain import explain
-from courtroom.knowledge.collection import Collection
+from courtroom.knowledge.collection import Collection, Ready
 from courtroom.knowledge.search import Knowledge
 from courtroom.statute import Both, Statute
 from courtroom.text import is_chinese
@@ -62,17 +65,16 @@ class Imports:
         Raises:
             CourtroomError: a record does not fit; the sentence names it, and nothing is taken in.
         """
-        records = list(_statutes(name, data) if into == "statutes" else _cases(name, data))
-        if not records:
-            raise CourtroomError(f"{name} holds no records. Choose a file with one JSON object on each line.")
-        lines = "".join(record.model_dump_json() + "\n" for record in records)
-        digest = hashlib.sha256(f"{into}\n{lines}".encode()).hexdigest()
         self._folder.mkdir(parents=True, exist_ok=True)
-        (self._folder / f"{digest}.part").write_text(lines, encoding="utf-8")
-        (self._folder / f"{digest}.part").replace(self._folder / f"{digest}.jsonl")
+        part = self._folder / f"{secrets.token_hex(8)}.part"
+        try:
+            digest, total = _set_aside(into, name, data, part)
+            part.replace(self._folder / f"{digest}.jsonl")
+        finally:
+            part.unlink(missing_ok=True)
         self._database.connection.execute(
             "INSERT INTO imports VALUES (?, ?, ?, ?, 0, ?) ON CONFLICT (digest) DO NOTHING",
-            (digest, into, name, len(records), time.time()),
+            (digest, into, name, total, time.time()),
         )
         return digest
 
@@ -91,18 +93,24 @@ class Imports:
         if not path.exists():
             self.give_up(digest)
             raise CourtroomError(f"The checked copy of {job.name} is gone. Choose the file again.")
-        collections = self._collections(job.collection)
-        lines = path.read_text(encoding="utf-8").split("\n")[: job.total]
-        for start in range(job.done, job.total, BATCH):
-            batch = lines[start : start + BATCH]
-            done = start + len(batch)
-            with self._database.transaction() as db:
-                self._put(job.collection, batch)
-                db.execute("UPDATE imports SET done = ? WHERE digest = ?", (done, digest))
-            progress("Taking in", done, job.total)
+        collections = await asyncio.to_thread(self._collections, job.collection)
+        await asyncio.to_thread(self._take_in, job, path, progress)
         await self._index(collections, progress)
         self.give_up(digest)
         return job
+
+    def _take_in(self, job: Pending, path: Path, progress: Progress) -> None:
+        with path.open(encoding="utf-8", newline="\n") as lines:
+            rest = islice(lines, job.done, job.total)
+            done = job.done
+            while batch := list(islice(rest, BATCH)):
+                done += len(batch)
+                ready = self._ready(job.collection, batch)
+                with self._database.transaction() as db:
+                    for collection, rows in ready:
+                        collection.write(rows)
+                    db.execute("UPDATE imports SET done = ? WHERE digest = ?", (done, job.digest))
+                progress("Taking in", done, job.total)
 
     def give_up(self, digest: str) -> None:
         """Forget an import; what it has taken in so far stays."""
@@ -111,16 +119,19 @@ class Imports:
 
     # --- within ---------------------------------------------------------------------------------------------
 
-    def _put(self, into: Into, lines: Iterable[str]) -> None:
+    def _ready(self, into: Into, lines: Iterable[str]) -> list[tuple[Collection[Any], list[Ready]]]:
+        """What is to be written of some records, worked out before the store is locked for it."""
         if into == "cases":
-            self._knowledge.cases.put(CriminalCase.model_validate_json(line) for line in lines)
-            return
+            cases = self._knowledge.cases
+            return [(cases, cases.ready(CriminalCase.model_validate_json(line) for line in lines))]
         statutes = [self._merged(Statute.model_validate_json(line)) for line in lines]
-        self._knowledge.statutes.put(statutes)
+        charges = []
         for charge in charges_of(statutes):
             known = self._knowledge.charges.get(charge.id)
             articles = dict.fromkeys((*(known.articles if known else ()), *charge.articles))
-            self._knowledge.charges.put([charge.model_copy(update={"articles": tuple(articles)})])
+            charges.append(charge.model_copy(update={"articles": tuple(articles)}))
+        ready = self._knowledge.charges.ready(charges)
+        return [(self._knowledge.statutes, self._knowledge.statutes.ready(statutes)), (self._knowledge.charges, ready)]
 
     def _merged(self, new: Statute) -> Statute:
         """An imported article with what the digest knows beside its text: title, charges, cues, bands."""
@@ -140,13 +151,27 @@ class Imports:
 
     async def _index(self, collections: list[Collection[Any]], progress: Progress) -> None:
         for collection in collections:
-            texts = list(collection.texts().values())
+            texts = list((await asyncio.to_thread(collection.texts)).values())
             for start in range(0, len(texts), BATCH):
                 await collection.embed(texts[start : start + BATCH])
                 progress("Embedding", min(start + BATCH, len(texts)), len(texts))
             progress("Building the index", 0, len(texts))
             await collection.warm()
             progress("Building the index", len(texts), len(texts))
+
+
+def _set_aside(into: Into, name: str, data: bytes, part: Path) -> tuple[str, int]:
+    """Write all records to a file; the digest of all, and how many there are."""
+    digest, total = hashlib.sha256(f"{into}\n".encode()), 0
+    with part.open("wb") as file:
+        for record in _statutes(name, data) if into == "statutes" else _cases(name, data):
+            line = f"{record.model_dump_json()}\n".encode()
+            file.write(line)
+            digest.update(line)
+            total += 1
+    if not total:
+        raise CourtroomError(f"{name} holds no records. Choose a file with one JSON object on each line.")
+    return digest.hexdigest(), total
 
 
 def _statutes(name: str, data: bytes) -> Iterator[Statute]:

@@ -14,13 +14,15 @@ from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.embedding import Embedding
+from courtroom.knowledge.embedding import Embedding, Vectors
 from courtroom.settings import Settings
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 BATCH = 1000
+SLICE = 25
+"""Records in one call: Chroma lets no other thread of the process run while it takes them in."""
 PAGE = 10_000
 HNSW: dict[str, Any] = {"space": "cosine", "ef_search": 200, "ef_construction": 200, "max_neighbors": 32}
 LIGHT = HNSW | {"ef_construction": 100, "max_neighbors": 16}
@@ -61,6 +63,7 @@ class VectorIndex:
         self._client: Any = None
         self._left: dict[str, str] | None = None  # digests by id, as this process left the index
         self._version = -1  # of the records, when it did
+        self._sample: list[float] = []  # any vector
 
     async def search(self, text: str, k: int, records: Records, exclude: Sequence[str] = ()) -> list[tuple[str, float]]:
         """The k records closest to a text with their cosine similarity, closest first.
@@ -72,6 +75,7 @@ class VectorIndex:
             CourtroomError: Chroma fails even on an index made anew.
         """
         (vector,) = await self._embedding.embed([text])
+        self._sample = vector.tolist()
 
         async def look() -> Any:
             await self._sync(records)
@@ -101,6 +105,12 @@ class VectorIndex:
         except _Broken as error:
             raise CourtroomError(f"The index {self._name} does not open. Look something up, or mend it.") from error
 
+    def close(self) -> None:
+        """Let go of Chroma; a search opens it again."""
+        with self._lock:
+            if self._client is not None:
+                self._close()
+
     async def _sync(self, records: Records) -> None:
         version = await asyncio.to_thread(records.version)
         if self._left is not None and version == self._version:
@@ -114,14 +124,18 @@ class VectorIndex:
         known = await self._do(self._known)
         if self._left is not None and known != self._left:
             await self._do(self._close)  # another process wrote: Chroma's queries show that only when opened anew
-        wanted = {i: hashlib.sha256(text.encode()).hexdigest() for i, text in records.items()}
-        changed = [i for i, digest in wanted.items() if known.get(i) != digest]
-        gone = [i for i in known if i not in wanted]
+        wanted, changed, gone = await asyncio.to_thread(_differences, records, known)
         for batch in _batches(changed, BATCH):
             vectors = await self._embedding.embed([records[i] for i in batch])
-            await self._do(partial(self._upsert, batch, vectors.tolist(), [wanted[i] for i in batch]))
-        for batch in _batches(gone, BATCH):
+            for start in range(0, len(batch), SLICE):
+                some = batch[start : start + SLICE]
+                await self._do(partial(self._upsert, some, vectors[start : start + SLICE], [wanted[i] for i in some]))
+        for batch in _batches(gone, SLICE):
             await self._do(partial(self._delete, batch))
+        if len(changed) > SLICE:
+            await self._do(
+                self._close
+            )  # what was added to the graph is made into one by the next query, not the next upsert
         self._left = wanted
 
     async def _mending(self, work: Callable[[], Awaitable[T]]) -> T:
@@ -173,8 +187,9 @@ class VectorIndex:
             known |= {i: str(data["digest"]) for i, data in zip(got["ids"], got["metadatas"], strict=True)}
         return known
 
-    def _upsert(self, ids: list[str], vectors: list[list[float]], digests: list[str]) -> None:
-        self._open().upsert(ids=ids, embeddings=vectors, metadatas=[{"digest": digest} for digest in digests])
+    def _upsert(self, ids: list[str], vectors: Vectors, digests: list[str]) -> None:
+        metadatas = [{"digest": digest} for digest in digests]
+        self._open().upsert(ids=ids, embeddings=vectors.tolist(), metadatas=metadatas)
 
     def _delete(self, ids: list[str]) -> None:
         self._open().delete(ids=ids)
@@ -188,7 +203,15 @@ class VectorIndex:
                 self._client = self._client or self._connect()
                 collection = self._make()
             self._collection = collection
+            self._make_graph()
         return self._collection
+
+    def _make_graph(self) -> None:
+        """Chroma makes the graph of an opened collection at its first use. A query lets other threads run meanwhile, a write
+        does not, for minutes on end.
+        """
+        if not self._settings.chroma_host:
+            self._collection.query(query_embeddings=[self._sample], n_results=1)
 
     def _make(self) -> Any:
         return self._client.get_or_create_collection(
@@ -211,7 +234,9 @@ class VectorIndex:
         client, self._client, self._collection, self._left = self._client, None, None, None
         if client is not None:
             client.close()
-        SharedSystemClient.clear_system_cache()  # else what another client still has open is given out again
+            # Else what another client of this process still has open is given out again.
+            SharedSystemClient._identifier_to_system.pop(client._identifier, None)
+            SharedSystemClient._identifier_to_refcount.pop(client._identifier, None)
 
     def _discard(self) -> None:
         self._close()
@@ -227,3 +252,10 @@ def _batches(items: list[str], size: int) -> Iterator[list[str]]:
     source = iter(items)
     while batch := list(islice(source, size)):
         yield batch
+
+
+def _differences(records: Mapping[str, str], known: Mapping[str, str]) -> tuple[dict[str, str], list[str], list[str]]:
+    """Digests of all records, and the ids that are new or changed, and that are gone."""
+    wanted = {i: hashlib.sha256(text.encode()).hexdigest() for i, text in records.items()}
+    changed = [i for i, digest in wanted.items() if known.get(i) != digest]
+    return wanted, changed, [i for i in known if i not in wanted]

@@ -186,6 +186,15 @@ class Knowledge:
         for name in collections:
             await self.collections[name].warm()
 
+    def close(self) -> None:
+        """Let go of the indexes; a look-up opens them again."""
+        opened = self.__dict__  # opening one only to close it would fill it
+        found = [opened[name] for name in ("statutes", "charges", "cases", "examples") if name in opened]
+        found += [self.precedents.collection] if "precedents" in opened else []
+        found += [self.memory.standards, self.memory.directives, self.memory.buffer] if "memory" in opened else []
+        for collection in found:
+            collection.close()
+
     @property
     def _shared(self) -> tuple[Database, Settings, Remembered]:
         return self._database, self._settings, self.embedding

@@ -11,6 +11,8 @@ import numpy as np
 from courtroom.database import Database
 from courtroom.knowledge.embedding import Embedding, Vectors
 
+Half = np.ndarray[tuple[int], np.dtype[np.float16]]
+
 
 class Remembered:
     """An embedding whose vectors are kept, in half precision, whether they were just made or read."""
@@ -29,18 +31,21 @@ class Remembered:
         Raises:
             ModelError: an embedding model gave no vectors.
         """
-        digests = [hashlib.sha256(text.encode()).digest() for text in texts]
-        known = await asyncio.to_thread(self._read, digests)
+        if not texts:
+            return await self._embedding.embed(texts)
+        digests, known = await asyncio.to_thread(self._known, texts)
         new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         if new:
             made = (await self._embedding.embed(list(new.values()))).astype(np.float16)
             await asyncio.to_thread(self._write, list(new), made)
             known.update(zip(new, made, strict=True))
-        if not texts:
-            return await self._embedding.embed(texts)
-        return np.stack([known[digest] for digest in digests]).astype(np.float32)
+        return await asyncio.to_thread(_stacked, [known[digest] for digest in digests])
 
-    def _read(self, digests: Sequence[bytes]) -> dict[bytes, np.ndarray[tuple[int], np.dtype[np.float16]]]:
+    def _known(self, texts: Sequence[str]) -> tuple[list[bytes], dict[bytes, Half]]:
+        digests = [hashlib.sha256(text.encode()).digest() for text in texts]
+        return digests, self._read(digests)
+
+    def _read(self, digests: Sequence[bytes]) -> dict[bytes, Half]:
         known = {}
         for start in range(0, len(digests), 500):
             some = digests[start : start + 500]
@@ -57,3 +62,7 @@ class Remembered:
                 "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
                 [(self.name, digest, vector.tobytes()) for digest, vector in zip(digests, made, strict=True)],
             )
+
+
+def _stacked(rows: list[Half]) -> Vectors:
+    return np.stack(rows).astype(np.float32)

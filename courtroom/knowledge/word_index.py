@@ -27,10 +27,15 @@ def terms(text: str) -> list[str]:
     return [*words(text), *pairs]
 
 
-def put(db: sqlite3.Connection, collection: str, seq: int, text: str) -> None:
-    """Index a record's text, in place of what is indexed under its number."""
+def line(text: str) -> str:
+    """A text as it is indexed."""
+    return " ".join(terms(text))
+
+
+def put(db: sqlite3.Connection, collection: str, seq: int, line: str) -> None:
+    """Index a record's text, as `line` gives it, in place of what is indexed under its number."""
     db.execute(f"DELETE FROM words_{collection} WHERE rowid = ?", (seq,))
-    db.execute(f"INSERT INTO words_{collection} (rowid, words) VALUES (?, ?)", (seq, " ".join(terms(text))))
+    db.execute(f"INSERT INTO words_{collection} (rowid, words) VALUES (?, ?)", (seq, line))
 
 
 def drop(db: sqlite3.Connection, collection: str, seq: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from courtroom.database import Database
@@ -10,13 +11,14 @@ from courtroom.models.card import card
 from courtroom.models.connections import Connections
 from courtroom.models.route import address
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.writer import Writer
 
 
 class Capabilities:
     """Remembers on disk what was found out about a model, at the place where it is asked."""
 
-    def __init__(self, database: Database, connections: Connections | None = None) -> None:
-        self._database = database
+    def __init__(self, database: Database, writer: Writer, connections: Connections | None = None) -> None:
+        self._database, self._writer = database, writer
         self._connections = connections or Connections()
         self._known: dict[tuple[str, str], bool] = {}
 
@@ -40,6 +42,9 @@ class Capabilities:
         """Keep what was found out."""
         model = await self._placed(spec)
         self._known[model, name] = value
+        self._writer.put(partial(self._keep, model, name, value))
+
+    def _keep(self, model: str, name: str, value: bool) -> None:
         self._database.connection.execute("INSERT OR REPLACE INTO capabilities VALUES (?, ?, ?)", (model, name, value))
 
     async def recall(self, spec: ModelSpec, name: str) -> bool | None:

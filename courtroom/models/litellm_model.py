@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import time
 from collections import Counter
@@ -16,7 +17,7 @@ from courtroom.errors import MediaError
 from courtroom.media import MediaStore
 from courtroom.models.bounds import BOUND, Bound
 from courtroom.models.calls import in_all, streamed, whole
-from courtroom.models.card import card
+from courtroom.models.card import card, load
 from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelError, NotAllowed
 from courtroom.models.failures import Unstreamed, breaks_stream, may_pass, note, refuses_form, sentence, wait
@@ -129,6 +130,19 @@ class LiteLLMModel:
             raise
         self._broken[model] = 0
         return reply
+
+    async def close(self) -> None:
+        """End the thread that reads pictures and videos, and close the connections made on this loop.
+
+        LiteLLM keeps its clients by the loop's address, which a later loop may get.
+        """
+        self._encoder.shutdown()
+        if load.cache_info().currsize:
+            kept = load().in_memory_llm_clients_cache.cache_dict
+            for key in [key for key in kept if str(key).endswith(f"-{id(asyncio.get_running_loop())}")]:
+                client = kept.pop(key)
+                if inspect.iscoroutinefunction(getattr(client, "close", None)):
+                    await client.close()
 
     async def _messages(self, request: Request) -> list[dict[str, Any]]:
         if not request.has_media:

@@ -25,3 +25,7 @@ class ModelPool:
     async def warm(self) -> None:
         """Load what asking over the network needs."""
         await self._online.warm()
+
+    async def close(self) -> None:
+        """Let go of what asking over the network on this loop holds."""
+        await self._online.close()

@@ -118,6 +118,8 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         st.warning("The server that ran this hearing has stopped. Run it on: nothing that was answered is asked again.")
     elif status == "failed":
         st.error(literal(run.reason))
+    elif trouble := runner.trouble(run.id):
+        st.warning(literal(trouble))
     elif run.reason:
         st.caption(literal(run.reason))
     if status == "paused" and "budget" in run.reason:

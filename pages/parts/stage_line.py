@@ -67,7 +67,7 @@ def open_calls(house: Courthouse, record: Record) -> None:
         for column, call in zip(st.columns(3), first[start : start + 3], strict=False):
             with column.container(border=True, height=120):
                 member = record.member(call.member)
-                since = duration(time.time() - call.since)
+                since = duration(time.monotonic() - call.since)
                 st.caption(f"{literal(member.name if member else call.member)} · {literal(call.title)} · {since}")
                 inert(call.text[-240:] or "waiting for the first words ...", small=True, faint=not call.text)
     if len(waiting) > SHOWN:

@@ -43,7 +43,7 @@ async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:
         if reflection is not None:
             better = precedent.model_copy(update={"norms": reflection.reflection_result})
             put = Put(collection="precedents", record=better.model_dump(mode="json"))
-            court.learn("norms", Lesson(phase="norms", why=f"Distilled from {precedent.title}.", ops=(put,)))
+            await court.learn("norms", Lesson(phase="norms", why=f"Distilled from {precedent.title}.", ops=(put,)))
             learned += 1
     return Verdict(outcome=f"{learned} of {len(court.case.precedents)} precedents have norms", counts={})
 

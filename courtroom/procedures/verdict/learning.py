@@ -72,10 +72,10 @@ async def learn(court: Hearing, trajectory: Trajectory) -> None:
         else f"{'Right, but not verified' if right else 'Not the real judgment'}: kept in the buffer."
     )
     put = Put(collection="standards" if archived else "buffer", record=standard.model_dump(mode="json"))
-    court.learn("archive", Lesson(phase="archive" if archived else "buffer", why=why, ops=(put,)))
+    await court.learn("archive", Lesson(phase="archive" if archived else "buffer", why=why, ops=(put,)))
 
     if court.setup.directs:
-        confidence(court, trajectory, judgment, success=archived)
+        await confidence(court, trajectory, judgment, success=archived)
         if archived:
             await induce(court, standard)
         await refine(court, standard)
@@ -89,7 +89,7 @@ def correct(judgment: Judgment, gold: Judgment) -> bool:
     return same_charges and set(judgment.relevant_articles) == set(gold.relevant_articles)
 
 
-def confidence(court: Hearing, trajectory: Trajectory, judgment: Judgment, *, success: bool) -> None:
+async def confidence(court: Hearing, trajectory: Trajectory, judgment: Judgment, *, success: bool) -> None:
     """Phase C, the lifespan: up for directives whose article stands in a success, down for those that misled.
 
     A directive misled where its article was in a draft that was rejected, or in a judgment that was wrong or
@@ -106,7 +106,7 @@ def confidence(court: Hearing, trajectory: Trajectory, judgment: Judgment, *, su
             ops.append(Adjust(id=directive.id, by=-knobs.decay))
     if ops:
         why = "The judgment was verified and right." if success else "The draft or the judgment did not stand."
-        court.learn("confidence", Lesson(phase="confidence", why=why, ops=tuple(ops)))
+        await court.learn("confidence", Lesson(phase="confidence", why=why, ops=tuple(ops)))
 
 
 async def induce(court: Hearing, standard: Standard) -> None:
@@ -136,7 +136,7 @@ async def induce(court: Hearing, standard: Standard) -> None:
     ops = [Put(collection="directives", record=directive.model_dump(mode="json"))]
     ops += [Put(collection="standards", record=one.model_dump(mode="json")) for one in used]
     why = f"{len(batch)} new standards with the same labels."
-    court.learn("induction", Lesson(phase="induction", why=why, ops=tuple(ops)))
+    await court.learn("induction", Lesson(phase="induction", why=why, ops=tuple(ops)))
 
 
 async def refine(court: Hearing, standard: Standard) -> None:
@@ -165,7 +165,7 @@ async def refine(court: Hearing, standard: Standard) -> None:
     )
     put = Put(collection="directives", record=refined.model_dump(mode="json"))
     why = f"{positive.title or positive.case} against {negative.title or negative.case}: the same labels, other reasoning."
-    court.learn("refinement", Lesson(phase="refinement", why=why, ops=(put,)))
+    await court.learn("refinement", Lesson(phase="refinement", why=why, ops=(put,)))
 
 
 async def merge(court: Hearing) -> None:
@@ -190,7 +190,7 @@ async def merge(court: Hearing) -> None:
     )
     gone = tuple(Remove(collection="directives", id=one.id) for one in cluster)
     put = Put(collection="directives", record=merged.model_dump(mode="json"))
-    court.learn("merge", Lesson(phase="merge", why=f"{len(cluster)} directives said the same.", ops=(*gone, put)))
+    await court.learn("merge", Lesson(phase="merge", why=f"{len(cluster)} directives said the same.", ops=(*gone, put)))
 
 
 async def prune(court: Hearing) -> None:
@@ -199,7 +199,7 @@ async def prune(court: Hearing) -> None:
     hits = await court.retrieve("due-pruning", Due(phase="pruning", threshold=threshold))
     if hits:
         gone = tuple(Remove(collection="directives", id=hit.id) for hit in hits)
-        court.learn("pruning", Lesson(phase="pruning", why=f"Confidence below {threshold}.", ops=gone))
+        await court.learn("pruning", Lesson(phase="pruning", why=f"Confidence below {threshold}.", ops=gone))
 
 
 def units(kind: type[U], hits: Iterable[Hit]) -> list[U]:

@@ -1,0 +1,139 @@
+"""What a process leaves open when it closes, and how long its loop stands still while it works."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from courtroom import report
+from courtroom.courthouse import Courthouse
+from courtroom.database import Database
+from courtroom.dispute import Dispute
+from courtroom.evaluation.sweeps import singly, values
+from courtroom.knowledge.search import Search
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.settings import Settings
+from tests.attacks.test_disks import until
+from tests.openai_server import OpenAIServer
+from tests.test_imports import records
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+
+
+def heard(house: Courthouse, seed: int = 0, **knobs: object) -> str:
+    setup = CyberJurorsSetup.model_validate(
+        {"jury_size": 3, "rounds": 1, "consensus": 1.0, "grounding_rounds": 1, **knobs}
+    )
+    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, seed)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    assert house.store.status(run) == "done", house.store.run(run).reason
+    return run
+
+
+def held() -> tuple[int, int]:
+    """Threads and open files of this process."""
+    gc.collect()  # Chroma ends a thread when its last object goes
+    return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
+
+
+def test_a_courthouse_that_is_closed_leaves_no_thread_and_no_file_open(tmp_path: Path) -> None:
+    counted = []
+    for number in range(10):
+        house = Courthouse(Settings(home=tmp_path))
+        heard(house, number)
+        house.runner.do(house.knowledge.answer(Search(collection="statutes", text="theft", k=1))).result()
+        house.close()
+        counted.append(held())
+    assert max(counted[5:]) <= max(counted[1:5]), counted
+
+
+def test_a_courthouse_that_is_closed_leaves_no_connection_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = []
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        for number in range(4):
+            house = Courthouse(Settings(home=tmp_path))
+            heard(house, number, model={"id": "openai/any"})
+            house.close()
+            until(lambda: not server.open, "the server to be done")
+            counted.append(held()[1])
+    assert counted[-1] <= counted[1], counted
+
+
+def test_a_thread_that_ends_closes_its_connection(tmp_path: Path) -> None:
+    database = Database(tmp_path / "courtroom.sqlite")
+
+    def read() -> None:
+        database.connection.execute("SELECT count(*) FROM runs").fetchone()
+
+    def open_files() -> int:
+        for _ in range(20):
+            thread = threading.Thread(target=read)
+            thread.start()
+            thread.join()
+        return held()[1]
+
+    assert open_files() == open_files()
+
+
+class Pauses:
+    """How long the engine's loop stands still at most, in seconds of this process's own work: others may work here too."""
+
+    def __init__(self, house: Courthouse) -> None:
+        self.longest, self.began = 0.0, time.process_time()
+        house.runner.watch(self._tick())
+
+    async def _tick(self) -> None:
+        while True:
+            last = time.process_time()
+            await asyncio.sleep(0.005)
+            self.longest = max(self.longest, time.process_time() - last)
+
+    def short(self, share: float) -> None:
+        """At most a share of all the work."""
+        took = time.process_time() - self.began
+        print(f"longest pause {self.longest:.3f} s of {took:.1f} s")
+        assert self.longest < share * took, f"{self.longest:.3f} s of {took:.3f} s"
+
+
+def test_an_import_lets_the_loop_go_on(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    house.runner.do(house.knowledge.warm(("cases",))).result()
+    pauses = Pauses(house)
+    state = house.take_in(house.imports.begin("cases", "cail.jsonl", records(2000)))
+    until(lambda: not state.running, "the import")
+    assert state.error == ""
+    pauses.short(1 / 10)
+    house.close()
+
+
+def test_a_case_with_500_pieces_of_evidence_a_sweep_and_a_report_let_the_loop_go_on(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    heard(house)  # what is loaded once is loaded
+    case = house.library.case("oak-table")
+    assert isinstance(case, Dispute)
+    one = case.evidence[0]
+    pieces = tuple(
+        one.model_copy(update={"id": f"{one.side}-{n}", "text": f"Letter {n}: it broke.", "media": ()})
+        for n in range(1, 501)
+    )
+    pauses = Pauses(house)
+    setup = CyberJurorsSetup(jury_size=5, rounds=1, consensus=1.0, grounding_rounds=1)
+    run = house.new_run("cyberjurors", case.model_copy(update={"id": "much", "evidence": pieces}), setup, 0)
+    house.runner.go(run)
+    house.runner.wait(run, 300)
+    assert house.store.status(run) == "done", house.store.run(run).reason
+    record = house.record(run)
+    assert report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media)
+    sweep = house.sweeps.start(house.sweeps.plan(run, singly(values("rounds", [2])), (0,)))
+    house.sweeps.wait(sweep, 300)
+    pauses.short(1 / 4)
+    house.close()
