@@ -15,7 +15,9 @@ from pathlib import Path
 
 
 @contextmanager
-def serving(command: Sequence[str], folder: Path, home: Path | None = None) -> Iterator[str]:
+def serving(
+    command: Sequence[str], folder: Path, home: Path | None = None, port_option: str = "--server.port"
+) -> Iterator[str]:
     """Start a command that opens the app on a free port; its address, once it answers. It is stopped at the end.
 
     Raises:
@@ -27,7 +29,7 @@ def serving(command: Sequence[str], folder: Path, home: Path | None = None) -> I
     home = home or folder / ".courtroom"
     home.mkdir(parents=True, exist_ok=True)
     log = home / "streamlit.log"
-    options = ["--server.headless", "true", "--server.port", str(port)]
+    options = ["--server.headless", "true", port_option, str(port)]
     with (
         log.open("wb") as out,
         subprocess.Popen(

@@ -104,7 +104,7 @@ def test_an_installed_courtroom_hears_a_case_in_an_empty_folder(installed: Path,
 
 
 def test_an_installed_courtroom_opens_the_app_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
-    with serving([str(installed / "courtroom"), "app"], tmp_path) as url:
+    with serving([str(installed / "courtroom"), "app", "--host", "localhost"], tmp_path, port_option="--port") as url:
         page = urllib.request.urlopen(url).read().decode()
     assert "<title>Streamlit</title>" in page
     title, buttons = do(installed / "python", "-c", FIRST_PAGE, where=tmp_path).split()
