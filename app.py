@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import logging
+import sqlite3
+from pathlib import Path
+
 import streamlit as st
 
-st.set_page_config(page_title="Courtroom", page_icon=":material/gavel:", layout="wide")
+from courtroom.errors import CourtroomError
+from courtroom.settings import from_environment
+from courtroom.store_file import explained
+from pages.parts.inert import literal
+
+ICON = Path(__file__).parent / "data" / "icon.svg"
+
+# A file of ours: for one of Streamlit's icons, or an emoji, the browser would ask a server outside.
+st.set_page_config(page_title="Courtroom", page_icon=str(ICON), layout="wide")
 
 # Less empty space above the first line than Streamlit leaves.
 st.html("<style>.stMainBlockContainer { padding-top: 4.5rem; padding-bottom: 3rem; }</style>")
@@ -26,4 +38,10 @@ PAGES = [
 seated = "seat" in st.query_params or st.session_state.get("seated", False)
 st.session_state["seated"] = seated
 page = st.navigation([SEAT], position="hidden") if seated else st.navigation(PAGES, position="top")
-page.run()
+try:
+    page.run()
+except CourtroomError as error:
+    st.error(literal(str(error)), icon=":material/error:")
+except sqlite3.Error as error:
+    logging.getLogger("courtroom").exception("the store failed")
+    st.error(literal(str(explained(error, from_environment().database))), icon=":material/error:")

@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from courtroom.version import __version__
+
 if TYPE_CHECKING:
     from courtroom.case import Case, Medium, Strict
     from courtroom.courthouse import Courthouse
@@ -45,6 +47,7 @@ _PLACES = {
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}
 
 __all__ = [
+    "__version__",
     "Abstained",
     "Answer",
     "Budget",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
+import sqlite3
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from courtroom import shell_app, shell_knowledge, shell_sweep
+from courtroom import shell_app, shell_knowledge, shell_store, shell_sweep
 from courtroom.case import Case
 from courtroom.case_checks import check
 from courtroom.case_files import explain, read_upload
@@ -22,11 +24,12 @@ from courtroom.engine.control import Control
 from courtroom.engine.interventions import Change, Deed, read_deeds
 from courtroom.engine.procedure import StageKind
 from courtroom.engine.setup import Setup
-from courtroom.errors import CourtroomError
+from courtroom.errors import CourtroomError, StoreError
 from courtroom.evaluation import comparison
-from courtroom.procedures.verdict.alignment import first_drafts
-from courtroom.shell import answered, follow, print_result, result
+from courtroom.settings import from_environment
+from courtroom.shell import answered, follow, print_result, result, tell_unreadable
 from courtroom.shell_compare import lines
+from courtroom.store_file import explained
 from courtroom.trajectory import DraftBatch
 
 app = typer.Typer(
@@ -35,6 +38,8 @@ app = typer.Typer(
 app.add_typer(shell_knowledge.app, name="knowledge")
 app.command("app", context_settings=shell_app.PASSED_ON)(shell_app.open_app)
 app.command("sweep")(shell_sweep.sweep)
+app.command("doctor")(shell_store.doctor)
+app.command("backup")(shell_store.backup)
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
 app.add_typer(cases_app, name="cases")
 
@@ -45,8 +50,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON
 def cases(context: typer.Context) -> None:
     """All cases, a line each, the id first."""
     if context.invoked_subcommand is None:
-        for case in Courthouse().library.cases():
+        house = Courthouse()
+        for case in house.library.cases():
             print(f"{case.id}\t{case.kind}\t{case.language}\t{case.title}")
+        tell_unreadable(house.library.unreadable())
+        house.close()
 
 
 @cases_app.command("check")
@@ -172,9 +180,12 @@ def compare(
 @app.command()
 def runs() -> None:
     """All runs, a line each, the id first, oldest first."""
-    for row in Courthouse().store.runs():
+    house = Courthouse()
+    for row in house.store.runs():
         outcome = row.verdict.outcome if row.verdict else ""
         print(f"{row.id}\t{row.status}\t{row.procedure}\t{row.case_id}\t{outcome}")
+    tell_unreadable(house.store.unreadable())
+    house.close()
 
 
 @app.command()
@@ -203,6 +214,8 @@ def align(
     json_: Json = False,
 ) -> None:
     """Build training data for an expert from recorded VERDICT runs with a known judgment."""
+    from courtroom.procedures.verdict.alignment import first_drafts
+
     house = Courthouse()
     done = [row.id for row in house.store.runs() if row.procedure == "verdict" and row.status == "done"]
     drafts = tuple(first_drafts(house.record(run) for run in runs_ or done))
@@ -294,9 +307,16 @@ def main() -> None:
     """Run a command; an error that a user may see is one sentence on stderr."""
     try:
         app()
+    except StoreError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
     except CourtroomError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
+    except sqlite3.Error as error:
+        logging.getLogger(__name__).exception("the store failed")
+        print(explained(error, from_environment().database), file=sys.stderr)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from courtroom.case import Case
 from courtroom.case_kinds import parse_case
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.explain import explain
+from courtroom.json_lines import is_json_lines
 from courtroom.labelled_tables import looks_labelled
 from courtroom.media import MediaStore
 from courtroom.readers import cail, lawbench, texts, verdictbench
@@ -173,6 +174,8 @@ def _from_text(where: str, ending: str, data: bytes, files: _Files) -> Iterator[
     except UnicodeDecodeError as error:
         raise CaseError(f"{where} is not UTF-8 text. Save it as UTF-8.") from error
     records: list[tuple[str, Any]]
+    if ending == ".json" and is_json_lines(text):
+        ending = ".jsonl"  # so CAIL2018 is handed around
     if ending == ".json":
         content = _json(where, text)
         rows = content if isinstance(content, list) else [content]

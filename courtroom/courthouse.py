@@ -36,9 +36,8 @@ from courtroom.models.capabilities import Capabilities
 from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
-from courtroom.models.spec import OFFLINE, PERSON
-from courtroom.procedures import PROCEDURES
-from courtroom.settings import Settings
+from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
+from courtroom.settings import Settings, from_environment
 from courtroom.sweeper import Sweeper
 
 
@@ -60,26 +59,35 @@ class Courthouse:
     Args:
         settings: where things are kept; from the environment by default.
         streaming: whether answers stream into the page as they arrive.
+
+    Raises:
+        StoreError: the store can't be used.
+        CourtroomError: the settings do not fit.
     """
 
     def __init__(self, settings: Settings | None = None, *, streaming: bool = False) -> None:
-        self.settings = settings or Settings()
-        self.settings.home.mkdir(parents=True, exist_ok=True)
-        _log_to(self.settings)
+        self.settings = settings or from_environment()
         self.database = Database(self.settings.database)
+        _log_to(self.settings)
         self.media = MediaStore(self.settings.media)
         self.library = Library(self.database, self.media)
         self.store = RunStore(self.database)
         self.people = People(self.database)
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
-        self.procedures: Mapping[str, Procedure] = PROCEDURES
         self.taking_in: dict[str, TakingIn] = {}
         """Imports that this process has worked on, by their digests."""
         self._streaming = streaming
         self._warmed = False
         self._lock = threading.Lock()
         self._runner: Runner | None = None
+
+    @cached_property
+    def procedures(self) -> Mapping[str, Procedure]:
+        """The published systems by name."""
+        from courtroom.procedures import PROCEDURES  # slow to import: not to list cases or runs
+
+        return PROCEDURES
 
     @cached_property
     def knowledge(self) -> Knowledge:
@@ -268,7 +276,8 @@ class Courthouse:
 
     async def _warm(self, record: Record) -> None:
         specs = [member.spec for member in self._members(record)]
-        if any(spec.id not in (OFFLINE, PERSON) for spec in specs):
+        answering = {spec.otherwise if spec.id == PERSON else spec.id for spec in specs}
+        if answering - {OFFLINE, ABSTAIN}:
             await self.pool.warm()
         await self.knowledge.warm(self.procedures[record.run.procedure].looks_in)
         if not self._warmed:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from courtroom import store_file
+from courtroom.version import __version__
 
 MIGRATIONS: tuple[str, ...] = (
     """
@@ -103,18 +107,37 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (run, path, key)
     );
     """,
+    """
+    CREATE TABLE written_by (
+        version TEXT NOT NULL, schema INTEGER NOT NULL, first REAL NOT NULL, PRIMARY KEY (version, schema)
+    );
+    CREATE INDEX runs_listed ON runs (created, id, status, procedure, parent);
+    CREATE INDEX sweep_runs_by_run ON sweep_runs (run);
+    """,
+    """
+    CREATE TABLE lost_drivers (run TEXT PRIMARY KEY, times INTEGER NOT NULL, seen INTEGER NOT NULL);
+    """,
 )
 
 
 class Database:
-    """Connections to one SQLite file. Safe to share between threads; each thread gets its own connection."""
+    """Connections to one SQLite file. Safe to share between threads; each thread gets its own connection.
+
+    Raises:
+        StoreError: the file can't be used; the sentence says why, and nothing was written to it.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._local = threading.local()
         self._open: list[sqlite3.Connection] = []
-        self._migrate()
+        store_file.make_folder(path.parent)
+        try:
+            store_file.check(path, MIGRATIONS)
+            self._migrate()
+        except sqlite3.Error as error:
+            self.close()
+            raise store_file.explained(error, path) from error
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -123,6 +146,8 @@ class Database:
         if connection is None:
             connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
             connection.row_factory = sqlite3.Row
+            # Bytes that are no text make their own row unreadable, not the rows after it.
+            connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
             # A killed process loses nothing in WAL with NORMAL; only a power cut may lose the last commits. The log is
             # folded in after 40 MB, not 4: folding waits for the disk.
             connection.executescript(
@@ -152,9 +177,29 @@ class Database:
         self._local = threading.local()
 
     def _migrate(self) -> None:
+        """Bring an older store up to this version, in one transaction: a process that dies in it leaves the store as it was."""
+        me = (__version__, len(MIGRATIONS))
+        if self._version() == me[1] and self._written_by(me):
+            return
         with self.transaction() as connection:
-            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+            version = self._version()
+            if 0 < version < len(MIGRATIONS) and self._holds_anything():
+                store_file.copy(self.path, self.path.with_name(f"{self.path.name}.v{version}.bak"))
             for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
                 for statement in filter(str.strip, script.split(";")):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {number}")
+            connection.execute("INSERT OR IGNORE INTO written_by VALUES (?, ?, ?)", (*me, time.time()))
+
+    def _version(self) -> int:
+        version: int = self.connection.execute("PRAGMA user_version").fetchone()[0]
+        return version
+
+    def _written_by(self, program: tuple[str, int]) -> bool:
+        row = self.connection.execute("SELECT 1 FROM written_by WHERE version = ? AND schema = ?", program)
+        return row.fetchone() is not None
+
+    def _holds_anything(self) -> bool:
+        names = store_file.tables(MIGRATIONS[: self._version()])
+        plain = [name for name in names if not name.startswith(("words_", "vocabulary_"))]
+        return any(self.connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in plain)

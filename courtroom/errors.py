@@ -3,8 +3,10 @@
 CourtroomError
 ├── CaseError        a case or a file of cases that can't be used
 ├── MediaError       a picture or video that can't be used
+├── StoreError       the folder or the file in which everything is kept can't be used
+│   └── Unreadable   one row of it can't be read; the others can
 ├── ModelError       courtroom.models.errors
-├── PromptError      courtroom.models.prompts
+├── PromptError      courtroom.models.apart
 └── Abstained, QuorumLost, BudgetReached, RunBusy, NoSuchRun   courtroom.engine.errors
 """
 
@@ -21,3 +23,29 @@ class CaseError(CourtroomError):
 
 class MediaError(CourtroomError):
     """A picture or video that can't be used."""
+
+
+class StoreError(CourtroomError):
+    """The folder or the file in which everything is kept can't be used."""
+
+
+class Unreadable(StoreError):
+    """One row of the store can't be read; the others can.
+
+    Args:
+        what: what it is, such as `run`.
+        name: its id.
+        why: what is wrong with it, as the end of a sentence.
+    """
+
+    def __init__(self, what: str, name: str, why: str) -> None:
+        self.what, self.name, self.why = what, shown(name), shown(why)
+        super().__init__(
+            f"The {what} {self.name} can't be read: {self.why}. "
+            "`python -m courtroom doctor --mend` sets it aside; a backup may still have it."
+        )
+
+
+def shown(text: object) -> str:
+    """Text of a damaged row with what is no text in it made visible, so that it can be printed."""
+    return str(text).encode("utf-8", "replace").decode()

@@ -6,13 +6,15 @@ import math
 import random
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import networkx as nx
 from pydantic import Field
 
 from courtroom.case import Strict
 from courtroom.personas import Persona, likeness
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 GraphKind = Literal["scale-free", "small-world", "random", "homophily", "ring", "complete", "none"]
 
@@ -44,6 +46,8 @@ def build(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> nx.DiGra
 
     `ring` and `complete` have their one density; the others have round(density * N * (N-1)) edges.
     """
+    import networkx as nx  # slow to import: only when there is a graph
+
     size = len(personas)
     graph = nx.DiGraph()
     graph.add_nodes_from(range(size))
@@ -63,6 +67,8 @@ def build(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> nx.DiGra
 
 def influence(size: int, edges: Iterable[tuple[int, int]]) -> dict[int, float]:
     """How influential each seat is, the most influential 1: PageRank over who is followed."""
+    import networkx as nx
+
     graph = nx.DiGraph()
     graph.add_nodes_from(range(size))
     graph.add_edges_from(edges)

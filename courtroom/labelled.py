@@ -19,7 +19,7 @@ MOST_TEXTS = 20_000
 class Labelled(Strict):
     """One text of a task, or a pair; its label where it is known."""
 
-    id: str = Field(pattern=r"^[\w.:-]{1,120}$")
+    id: str = Field(pattern=r"^[\w.:-]+$", max_length=120)
     text: str = Field(min_length=1, max_length=50_000)
     second: str = Field(default="", max_length=50_000, description="The other text of a pair.")
     label: str | None = Field(default=None, max_length=200)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
@@ -10,12 +11,13 @@ from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
+from courtroom.bad_rows import read, read_all
 from courtroom.case import Case, Medium, Strict
 from courtroom.case_checks import check
 from courtroom.case_files import Package, read_folder, read_upload
 from courtroom.case_kinds import CASE_KINDS, parse_case
 from courtroom.database import Database
-from courtroom.errors import CaseError
+from courtroom.errors import CaseError, Unreadable
 from courtroom.media import MediaStore
 from courtroom.settings import DATA
 
@@ -48,19 +50,24 @@ class Library:
         self._database, self._media = database, media
 
     def cases(self) -> list[CaseSummary]:
-        """All cases, the user's own first."""
-        own = [_summary(case, bundled=False) for case in self._own()]
+        """All cases that can be read, the user's own first; `unreadable` has the others."""
+        own = [_summary(case, bundled=False) for case in self._own()[0]]
         kinds = list(CASE_KINDS)
         samples = sorted(
             self._samples.values(), key=lambda case: (kinds.index(case.kind), case.language != "en", case.title)
         )
         return own + [_summary(case, bundled=True) for case in samples]
 
+    def unreadable(self) -> list[Unreadable]:
+        """The user's own cases whose row is damaged."""
+        return self._own()[1]
+
     def case(self, name: str) -> Case:
         """One case, its media in the store.
 
         Raises:
             CaseError: there is none of this id.
+            Unreadable: its row is damaged.
         """
         found = self._find(name)
         if found is None:
@@ -112,15 +119,14 @@ class Library:
         packages = [*folders, *(package for path in plain for package in read_upload(path.name, path))]
         return {p.case.id: take_media(p.case, p.files, self._media) for p in packages}
 
-    def _own(self) -> Iterator[Case]:
-        rows = self._database.connection.execute("SELECT body FROM cases ORDER BY added DESC")
-        return (_parsed(row["body"]) for row in rows)
+    def _own(self) -> tuple[list[Case], list[Unreadable]]:
+        return read_all(self._database.connection.execute("SELECT id, body FROM cases ORDER BY added DESC"), _case)
 
     def _find(self, name: str) -> Case | None:
         if name in self._samples:
             return self._samples[name]
-        row = self._database.connection.execute("SELECT body FROM cases WHERE id = ?", (name,)).fetchone()
-        return _parsed(row["body"]) if row else None
+        row = self._database.connection.execute("SELECT id, body FROM cases WHERE id = ?", (name,)).fetchone()
+        return _case(row) if row else None
 
     def _keep(self, case: C) -> C:
         with self._database.transaction():
@@ -148,6 +154,10 @@ def _names(name: str) -> Iterator[str]:
     """`kettle`, `kettle-2`, `kettle-3` ..."""
     yield name
     yield from (f"{name[:70]}-{number}" for number in count(2))
+
+
+def _case(row: sqlite3.Row) -> Case:
+    return read("case", row["id"], lambda: _parsed(row["body"]))
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
+from pydantic import ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from courtroom.errors import CourtroomError
 
 
 class Settings(BaseSettings):
@@ -37,6 +40,19 @@ class Settings(BaseSettings):
     def log(self) -> Path:
         """The log file."""
         return self.home / "courtroom.log"
+
+
+def from_environment() -> Settings:
+    """The settings that the environment gives.
+
+    Raises:
+        CourtroomError: a variable's value does not fit.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        wrong = ", ".join(f"COURTROOM_{'_'.join(map(str, one['loc'])).upper()}" for one in error.errors())
+        raise CourtroomError(f"{wrong} has a value that does not fit; see the README, or unset it.") from error
 
 
 _PACKAGE = Path(str(files("courtroom")))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
+from courtroom.errors import Unreadable
 
 LOOK_S = 0.1
 """How often a run's progress is looked at."""
@@ -68,6 +70,12 @@ def result(record: Record, before: frozenset[str] = frozenset()) -> dict[str, An
         "members": len(record.members),
         "stages": [stage.name for stage in record.stages],
     }
+
+
+def tell_unreadable(rows: Iterable[Unreadable]) -> None:
+    """Tell on stderr what could not be listed."""
+    for row in rows:
+        print(row, file=sys.stderr)
 
 
 def print_result(summary: dict[str, Any], as_json: bool) -> None:

@@ -31,7 +31,11 @@ class House(Protocol):
     """What a sweep needs of the courthouse."""
 
     store: RunStore
-    procedures: Mapping[str, Procedure]
+
+    @property
+    def procedures(self) -> Mapping[str, Procedure]:
+        """The published systems by name."""
+        ...
 
     @property
     def runner(self) -> Runner:
@@ -167,11 +171,7 @@ class Sweeper:
     def delete(self, sweep: str) -> None:
         """Forget a sweep and its runs; the base run stays, and so do all answers."""
         self.cancel(sweep)
-        found = self.store.sweep(sweep)
-        for cell in self.store.cells(sweep):
-            if cell.run != found.base and cell.status != "waiting":
-                self._house.store.delete(cell.run)
-        self.store.delete(sweep)
+        self.store.delete(sweep, self._house.store.take_out)
 
     def take_up_interrupted(self) -> list[str]:
         """Go on with the sweeps whose process has died; their ids."""

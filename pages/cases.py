@@ -16,6 +16,8 @@ from pages.parts.case_view import case_view
 from pages.parts.house import courthouse
 from pages.parts.inert import literal
 from pages.parts.text_form import text_form
+from pages.parts.units import many
+from pages.parts.unreadable_rows import unreadable_rows
 from pages.parts.upload import upload
 
 PER_ROW = 3
@@ -38,7 +40,7 @@ def card(case: CaseSummary) -> None:
         st.markdown(f"**{literal(case.title)}**")
         facts = [case.kind_title, LANGUAGES.get(case.language, case.language), *case.brief]
         st.caption(" · ".join(literal(fact) for fact in facts))
-        counts = [f"{number} {word}{'s' * (number > 1)}" for number, word in _media(case) if number]
+        counts = [many(number, word) for number, word in _media(case) if number]
         if counts:
             st.caption(", ".join(counts))
         if case.real:
@@ -61,7 +63,12 @@ def write() -> None:
     """Write a case of any kind that can be written by hand."""
     kinds: list[type[Case]] = [Dispute, *(kind for kind in CASE_KINDS.values() if kind.from_text)]
     kind = st.segmented_control(
-        "What kind", kinds, default=kinds[0], required=True, format_func=lambda k: k.kind_title, key="form_kind"
+        "What kind",
+        kinds,
+        default=kinds[0],
+        required=True,
+        format_func=lambda k: literal(k.kind_title),
+        key="form_kind",
     )
     if kind is Dispute:
         case_form(house)
@@ -79,13 +86,14 @@ def library() -> None:
         "Add a case",
         ["Upload", "Write"],
         key="adding",
-        format_func=lambda way: f"{way} a case",
+        format_func="{} a case".format,
         label_visibility="collapsed",
     )
     if adding == "Upload":
         upload(house)
     elif adding == "Write":
         write()
+    unreadable_rows(house.library.unreadable())
     cases = house.library.cases()
     wanted = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
     text = wanted[0].text_input("Search", placeholder="kettle, refund, camera ...").casefold()

@@ -13,6 +13,7 @@ from pages.parts.compare_views import look_ups_beside, views_beside
 from pages.parts.compare_votes import members_beside, votes_beside
 from pages.parts.family_view import family_view
 from pages.parts.house import courthouse
+from pages.parts.inert import literal
 from pages.parts.records import read
 
 LIVE_S = 1.5
@@ -53,7 +54,7 @@ def inputs() -> None:
         st.caption("All runs were given the same case, procedure, setup and seed.")
     for kind in type(comparison.differences).model_fields:
         if differences := getattr(comparison.differences, kind):
-            st.markdown(f"**{TITLES.get(kind, kind.capitalize())}**")
+            st.markdown(f"**{literal(TITLES.get(kind, kind.capitalize()))}**")
             differences_view(differences)
     if len({procedure.name for procedure in procedures}) > 1:
         st.caption("Between different procedures, the knobs that all of them have are compared.")

@@ -45,10 +45,10 @@ except NoSuchRun:
 procedure = house.procedures[record.run.procedure].about(record.case)
 votes = any(role.votes for role in procedure.roles)
 st.title(literal(record.run.title))
-origin = f" · a fork of [{literal(record.run.parent)}](?run={record.run.parent})" if record.run.parent else ""
+origin = f" · a fork of [{literal(record.run.parent)}](?run={literal(record.run.parent)})" if record.run.parent else ""
 kin = {row.id for row in house.store.kin(run)}
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(f"{procedure.title} · run {literal(run)} · seed {record.run.seed}{origin}", width="content")
+    st.caption(f"{literal(procedure.title)} · run {literal(run)} · seed {record.run.seed:d}{origin}", width="content")
     if record.run.parent in kin and st.button("Compare with its parent", icon=":material/compare:", type="tertiary"):
         st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.parent},{run}"})
 if any(member.spec.id == OFFLINE for member in record.members):
@@ -102,7 +102,7 @@ if len(record.stages) > 1:
     if shown_at != now:
         st.query_params["at"] = shown_at
         record = record.until(int(shown_at))
-        st.info(f"You look back: this is how the run stood {names[shown_at]}.", icon=":material/history:")
+        st.info(f"You look back: this is how the run stood {literal(names[shown_at])}.", icon=":material/history:")
     else:
         st.query_params.pop("at", None)
 if "at" not in st.query_params:
@@ -123,7 +123,13 @@ views = [view.title for view in procedure.views]
 tabs = ["Members", "Votes", *views, "Calls"] if votes else [*views, "Members", "Calls"]
 tabs += ["Family"] if len(kin) > 1 else []
 shown = st.segmented_control(
-    "Look at", tabs, default=tabs[0], required=True, key=f"tab-{run}", label_visibility="collapsed"
+    "Look at",
+    tabs,
+    default=tabs[0],
+    required=True,
+    format_func=literal,
+    key=f"tab-{run}",
+    label_visibility="collapsed",
 )
 if shown == "Members":
     member_grid(house, procedure, record)
@@ -135,13 +141,13 @@ elif shown == "Family":
     family_view(house, run)
 else:
     view = next(view for view in procedure.views if view.title == shown)
-    st.caption(view.help)
+    st.caption(literal(view.help))
     blocks_view(view.draw(record), procedure, key=f"{run}-{view.name}")
 
 prompt, completion = record.tokens
 st.divider()
 st.caption(
-    f"{count(record.asked)} calls asked, {count(record.recorded)} from the record, {record.failed} failed · "
+    f"{count(record.asked)} calls asked, {count(record.recorded)} from the record, {record.failed:d} failed · "
     f"{count(prompt)} prompt and {count(completion)} completion tokens · {literal(money(record.cost))} · "
     f"{duration(record.run.wall_s)}"
 )

@@ -1,24 +1,28 @@
-"""Runs: all hearings, newest first."""
+"""Runs: all hearings, newest first, a page at a time; the runs of a sweep are one line."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from courtroom import report
-from courtroom.engine.store import Run
-from courtroom.errors import CourtroomError
+from courtroom.engine.runner import alive
+from courtroom.errors import Unreadable
 from courtroom.evaluation.comparison import MOST
+from courtroom.evaluation.run_list import Order, RunLine, RunList, SweepLine, Wanted
 from pages.parts.choice_mark import choice_html
 from pages.parts.controls import STATUS
 from pages.parts.house import courthouse
 from pages.parts.inert import literal
-from pages.parts.records import read
-from pages.parts.units import count, duration, moment, money
+from pages.parts.run_actions import more
+from pages.parts.units import many, moment
 
 LIVE_S = 2.0
 PAGE = 25
+WIDTHS = (5, 3, 3, 2, 2, 4)
+COLUMNS = ("Case", "Procedure", "Verdict", "Status", "When", "")
+ORDERS: dict[Order, str] = {"newest": "Newest first", "oldest": "Oldest first", "case": "By case"}
 
 house = courthouse()
+listed = RunList(house.database)
 st.title("Runs")
 
 if deleted := st.session_state.get("deleted_run"):
@@ -29,85 +33,67 @@ if deleted := st.session_state.get("deleted_run"):
             del st.session_state["deleted_run"]
             st.rerun()
 
-rows = list(reversed(house.store.runs()))
-if not rows:
+if not listed.count(Wanted()):
     st.info("No hearing yet. Pick a case and start one.", icon=":material/gavel:")
     if st.button("Pick a case", type="primary"):
         st.switch_page("pages/cases.py")
     st.stop()
 
-top = st.columns([3, 2, 2])
-text = top[0].text_input("Search", placeholder="case, verdict or id").casefold()
-status = top[1].selectbox(
-    "Status", ["All", *STATUS], format_func=lambda name: STATUS[name][1] if name in STATUS else name
+top = st.columns([3, 2, 2, 2])
+wanted = Wanted(
+    text=top[0].text_input("Search", placeholder="case, verdict or id").strip(),
+    status=top[1].selectbox(
+        "Status", ["", *STATUS], format_func=lambda name: STATUS[name][1] if name in STATUS else "All"
+    ),
+    procedure=top[2].selectbox(
+        "Procedure",
+        ["", *house.procedures],
+        format_func=lambda name: house.procedures[name].title if name in house.procedures else "All",
+    ),
 )
-kind = top[2].selectbox(
-    "Procedure",
-    ["All", *house.procedures],
-    format_func=lambda n: house.procedures[n].title if n in house.procedures else n,
-)
+order: Order = top[3].selectbox("Order", list(ORDERS), format_func=ORDERS.__getitem__)
 
 
-def fits(row: Run) -> bool:
-    """Whether a run passes the filters."""
-    outcome = row.verdict.outcome if row.verdict else ""
-    return (
-        text in f"{row.title} {row.id} {outcome}".casefold()
-        and status in ("All", row.status)
-        and kind in ("All", row.procedure)
-    )
-
-
-def line(row: Run) -> None:
+def run_line(row: RunLine) -> None:
     """One run."""
-    procedure = house.procedures[row.procedure]
-    record = read(house, row.id)
-    interrupted = house.runner.interrupted(row.id)
+    case, procedure, verdict, status, when, act = st.columns(WIDTHS, vertical_alignment="center")
+    known = house.procedures.get(row.procedure)
+    with case:
+        st.markdown(f"**{literal(row.title)}**")
+        st.caption(literal(row.id) + (f" · a fork of {literal(row.parent)}" if row.parent else ""))
+    procedure.markdown(literal(known.title) if known else f"{literal(row.procedure)} (not installed)")
+    with verdict:
+        if row.outcome and known:
+            st.html(choice_html(known, row.outcome))
+        elif row.outcome:
+            st.markdown(literal(row.outcome))
+    interrupted = row.status == "running" and not house.runner.drives(row.id) and not alive(row.owner, row.heartbeat)
     icon, word, colour = STATUS["paused" if interrupted else row.status]
-    with st.container(border=True):
-        what, how, act = st.columns([4, 4, 4], vertical_alignment="center")
-        with what:
-            st.markdown(f"**{literal(row.title)}**")
-            origin = f" · a fork of {literal(row.parent)}" if row.parent else ""
-            st.caption(f"{procedure.title} · {moment(row.created)} · {literal(row.id)}{origin}")
-        with how:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.badge("Interrupted" if interrupted else word, icon=icon, color=colour)
-                if row.verdict:
-                    st.html(choice_html(procedure, row.verdict.outcome))
-            prompt, completion = record.tokens
-            st.caption(
-                f"{count(record.asked)} asked, {count(record.recorded)} on record · {count(prompt + completion)} tokens · "
-                f"{literal(money(record.cost))}" + (f" · {duration(row.wall_s)}" if row.wall_s else "")
-            )
-        with act, st.container(horizontal=True):
-            if st.button("Open", key=f"open-{row.id}", type="primary"):
-                st.session_state["run"] = row.id
-                st.switch_page("pages/deliberation.py", query_params={"run": row.id})
-            if (row.status in ("paused", "failed") or interrupted) and st.button("Continue", key=f"go-{row.id}"):
-                try:
-                    house.runner.go(row.id)
-                except CourtroomError as error:
-                    st.error(literal(str(error)))
-                else:
-                    st.rerun()
-            with st.popover("Export"):
-                st.download_button(
-                    "JSON", lambda: report.as_json(record, house.answers), f"{row.id}.json", key=f"json-{row.id}"
-                )
-                st.download_button(
-                    "HTML report",
-                    lambda: report.as_html(record, procedure, house.answers, house.media),
-                    f"{row.id}.html",
-                    key=f"html-{row.id}",
-                )
-            if st.button("Delete", key=f"delete-{row.id}", icon=":material/delete:"):
-                if house.runner.drives(row.id):
-                    house.runner.stop(row.id)
-                st.session_state["deleted_run"] = read(house, row.id)
-                house.store.delete(row.id)
-                st.rerun()
-            st.checkbox("Compare", row.id in picked(), key=f"pick-{row.id}", on_change=pick, args=(row.id,))
+    status.badge("Interrupted" if interrupted else word, icon=icon, color=colour)
+    when.markdown(moment(row.created))
+    with act, st.container(horizontal=True, vertical_alignment="center"):
+        if not known:
+            return
+        if st.button("Open", key=f"open-{row.id}", type="primary"):
+            st.session_state["run"] = row.id
+            st.switch_page("pages/deliberation.py", query_params={"run": row.id})
+        more(house, row, interrupted)
+        st.checkbox("Compare", row.id in picked(), key=f"pick-{row.id}", on_change=pick, args=(row.id,))
+
+
+def sweep_line(row: SweepLine) -> None:
+    """All runs of one sweep."""
+    case, procedure, _, status, when, act = st.columns(WIDTHS, vertical_alignment="center")
+    with case:
+        st.markdown(f"**{many(row.runs, 'run')} of the what-if on “{literal(row.title)}”**")
+        st.caption(f"{literal(row.id)} · forks of {literal(row.base)}")
+    known = house.procedures.get(row.procedure)
+    procedure.markdown(literal(known.title) if known else "")
+    status.badge(literal(row.status.capitalize()), color="gray")
+    when.markdown(moment(row.created))
+    if act.button("Open", key=f"sweep-{row.id}", icon=":material/alt_route:"):
+        st.session_state["sweep"] = row.id
+        st.switch_page("pages/sweep.py", query_params={"sweep": row.id})
 
 
 def picked() -> list[str]:
@@ -142,19 +128,33 @@ def comparing() -> None:
             st.caption("Four at most can be read beside each other.")
 
 
-@st.fragment(run_every=LIVE_S if any(row.status == "running" for row in rows) else None)
+live = listed.running()
+
+
+@st.fragment(run_every=LIVE_S if live else None)
 def listing() -> None:
-    """The runs that fit, a page at a time."""
+    """The lines that fit, a page at a time."""
     comparing()
-    shown = [row for row in reversed(house.store.runs()) if fits(row)]
-    if not shown:
+    total = listed.count(wanted)
+    if not total:
         st.info("No run fits these filters. Loosen them.", icon=":material/filter_alt_off:")
         return
-    pages = (len(shown) - 1) // PAGE + 1
-    page = st.number_input("Page", 1, pages, 1) if pages > 1 else 1
-    for row in shown[(page - 1) * PAGE : page * PAGE]:
-        line(row)
-    if any(row.status == "running" for row in rows) and not any(row.status == "running" for row in shown):
+    pages = (total - 1) // PAGE + 1
+    if st.session_state.get("runs-page", 1) > pages:  # lines have gone since
+        st.session_state["runs-page"] = pages
+    page = int(st.number_input(f"Page of {pages:d}", 1, pages, 1, key="runs-page", width=160)) if pages > 1 else 1
+    for column, name in zip(st.columns(WIDTHS), COLUMNS, strict=True):
+        column.caption(name)
+    for line in listed.page(wanted, (page - 1) * PAGE, PAGE, order):
+        with st.container(border=True):
+            match line:
+                case RunLine():
+                    run_line(line)
+                case SweepLine():
+                    sweep_line(line)
+                case Unreadable():
+                    st.warning(literal(str(line)), icon=":material/broken_image:")
+    if live and not listed.running():
         st.rerun()
 
 

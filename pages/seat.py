@@ -34,7 +34,7 @@ def said(house: Courthouse, question: Question) -> None:
 def shown(house: Courthouse, medium: Medium) -> None:
     """A picture or a video that goes with the question."""
     if medium.sha256 and medium.kind == "image":
-        st.image(house.media.image(medium.sha256, 900), caption=medium.description)
+        st.image(house.media.image(medium.sha256, 900), caption=literal(medium.description))
     elif medium.sha256:
         st.video(str(house.media.path(medium.sha256)))
     else:
@@ -50,7 +50,7 @@ def answering(house: Courthouse, seat: Seat, question: Question) -> None:
         try:
             answer = answer_fields(question.answer_schema, None, question.key)
         except ValueError as error:
-            st.error(str(error))
+            st.error(literal(error))
             answer = None
         if st.form_submit_button("Give this answer", type="primary") and answer is not None:
             if house.people.answer(seat, question, answer):
@@ -58,14 +58,6 @@ def answering(house: Courthouse, seat: Seat, question: Question) -> None:
             else:
                 st.session_state["late"] = question.key
             st.rerun()
-
-
-@st.fragment(run_every=LOOK_S)
-def news(house: Courthouse, seat: Seat, known: str | None) -> None:
-    """Draws the page anew when another question waits, or this one does no more."""
-    now = waiting(house, seat)
-    if (now.key if now else None) != known:
-        st.rerun()
 
 
 def waiting(house: Courthouse, seat: Seat) -> Question | None:
@@ -87,8 +79,8 @@ member = house.record(seat.run).member(seat.member)
 name = f"{member.name} ({seat.member})" if member else seat.member
 st.caption(f"You sit as {literal(name)}. What you see here is what this member is told, and nothing else.")
 question = waiting(house, seat)
+over = row.status == "done"
 if question is None:
-    over = row.status == "done"
     st.info(
         "The hearing is over. Thank you."
         if over
@@ -99,7 +91,18 @@ else:
     st.subheader(literal(question.title))
     said(house, question)
     answering(house, seat, question)
-news(house, seat, question.key if question else None)
+
+
+@st.fragment(run_every=None if over else LOOK_S)
+def news() -> None:
+    """Draws the page anew when another question waits, this one does no more, or the hearing has ended."""
+    now = waiting(house, seat)
+    ended = house.store.status(seat.run) in ("done", "deleted")
+    if (now.key if now else None) != (question.key if question else None) or ended != over:
+        st.rerun()
+
+
+news()
 given = [one for one in house.people.questions(seat) if one.answer is not None]
 if given:
     with st.expander(f"What you answered ({len(given)})"):

@@ -56,6 +56,7 @@ preset_names = [preset.title for preset in procedure.presets]
 preset = st.segmented_control(
     "Preset",
     preset_names,
+    format_func=literal,
     default=draft.preset or None,
     key=draft.key("preset"),
     help="A starting point; every knob can be changed afterwards.",
@@ -64,13 +65,14 @@ if preset and draft.preset != preset:
     draft.start_from(next(p for p in procedure.presets if p.title == preset))
     st.rerun()
 if draft.preset:
-    st.caption(next(p.help for p in procedure.presets if p.title == draft.preset))
+    st.caption(literal(next(p.help for p in procedure.presets if p.title == draft.preset)))
 
 start_bar = st.container(border=True)
 
 section = st.segmented_control(
     "Section",
     draft.sections(),
+    format_func=literal,
     default=draft.sections()[0],
     required=True,
     key="setup_section",

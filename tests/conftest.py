@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import socket
+import sys
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytest_plugins = ["tests.attacks.count"]  # here, as with several workers the one that reports collects no test itself
 
 NAMES = ("streamlit", "litellm", "chromadb", "pydantic", "plotly")
 
 
 def pytest_report_header() -> str:
     return ", ".join(f"{name} {version(name)}" for name in NAMES)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what kills processes, and keeps a file's tests, and all that drive a browser, with one worker (`-n 2 --dist loadgroup`)."""
+    for item in items:
+        if item.name.startswith("test_killed") or item.path.name == "test_kills.py":
+            item.add_marker(pytest.mark.kills)
+        browser = "browser" in item.path.relative_to(Path(__file__).parent).parts
+        if browser:
+            item.add_marker(pytest.mark.browser)
+        item.add_marker(pytest.mark.xdist_group("browser" if browser else item.path.stem))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_stays_open() -> Iterator[None]:
+    """Lets go of what a module's tests have left open: each Chroma client has threads, files and a graph in memory."""
+    yield
+    if "chromadb" in sys.modules:
+        from chromadb.api.shared_system_client import SharedSystemClient
+
+        SharedSystemClient.clear_system_cache()
+        gc.unfreeze()  # a courthouse freezes what is there when it is warm, and so what earlier tests have left
+        gc.collect()
+        gc.freeze()
 
 
 class LeftThisMachine(BaseException):

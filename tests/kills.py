@@ -1,4 +1,4 @@
-"""A hearing whose process dies again and again: `python -m tests.kills RUN`, with COURTROOM_HOME set.
+"""A hearing whose process dies again and again, to be forked with COURTROOM_HOME set.
 
 Each time a process of its own goes on with the run, and kills itself right after a write: the first process after its
 first one, the second after its third one, the next after its fifth one, and so on. Prints how many died before one came to the end.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -45,8 +44,8 @@ def go_on(run: str, last: int) -> None:
     house.close()
 
 
-def main(run: str) -> int:
-    """How often the process died before the run was done."""
+def kill_again_and_again(run: str) -> None:
+    """Print how often the process died before the run was done."""
     for kills in count():
         child = os.fork()
         if not child:
@@ -55,9 +54,5 @@ def main(run: str) -> int:
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if code != -signal.SIGKILL:
             assert code == 0, code
-            return kills
-    raise AssertionError("unreachable")
-
-
-if __name__ == "__main__":
-    print(main(sys.argv[1]))
+            print(kills)
+            return

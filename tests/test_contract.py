@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from html import escape, unescape
@@ -33,10 +31,11 @@ from courtroom.precedent import PrecedentBatch
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import DATA, Settings
 from courtroom.trajectory import DraftBatch, FirstDraft
+from tests import forks
+from tests.kills import kill_again_and_again
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
-ROOT = Path(__file__).parents[1]
 HOW = {"latency_s", "source", "asked", "prompt_tokens", "completion_tokens", "cost"}
 """What of a call tells how its answer came, not what it is: found on record, it costs nothing and takes no time."""
 
@@ -311,14 +310,8 @@ def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(
     run = start(house, procedure)
     home = house.settings.home
     house.close()
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.kills", run],
-        cwd=ROOT,
-        env={**os.environ, "COURTROOM_HOME": str(home)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with forks.Fork(kill_again_and_again, run, environment={**os.environ, "COURTROOM_HOME": str(home)}) as process:
+        done = process.finish()
     assert done.returncode == 0, done.stderr
     house = homes.open(home)
     record = house.record(run)

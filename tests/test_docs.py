@@ -20,9 +20,9 @@ from courtroom.__main__ import app
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
+from tests.app_server import app_server
 from tests.docs import PAGES, ROOT, anchors, blocks, commands, links
 from tests.openai_server import OpenAIServer
-from tests.serving import serving
 
 COMMANDS = list(dict.fromkeys(commands()))
 ONCE = {re.sub(r"^(?:[A-Z_]+=\S+ )+", "", command.text): command for command in COMMANDS}
@@ -92,7 +92,8 @@ def perform(text: str, desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
         files_are_there(text)
     elif words[:2] == ["courtroom", "app"]:
         monkeypatch.setenv("PYTHONPATH", str(ROOT))
-        with serving([sys.executable, "-m", "courtroom", "app", *words[2:]], folder):
+        command = [sys.executable, "-m", "courtroom", "app", *words[2:]]
+        with app_server(folder / "home", folder, command=command):
             pass
     elif words[0] == "courtroom" or words[:3] == ["python", "-m", "courtroom"]:
         desk.put(folder / "home")
@@ -127,14 +128,25 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         named = ["compare", desk.hearing, desk.paused, *[word for word in words[1:] if word.startswith("-")]]
     if words[0] == "run" and "--procedure" not in words and "jury_size" not in " ".join(words):
         named += SMALL
-    if "openai/NAME" not in words:
+    if "--restore" in words:
+        run("backup", "store.zip")
+        monkeypatch.setenv("COURTROOM_HOME", str(folder / "new"))
+    if words[0] == "doctor":
+        run("knowledge", "search", "a quarrel", "--in", "standards")  # what was learned is indexed by a look-up
+        told = CliRunner().invoke(app, named).stdout.splitlines()
+        wrong = [line for line in told if line.startswith("WRONG")]
+        assert told
+        assert not [
+            line for line in wrong if not line.startswith("WRONG\tlibraries")
+        ]  # tests may run without an install
+    elif "openai/NAME" not in words:
         run(*named)
-        return
-    with OpenAIServer() as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-        run(*named, "--set", "model.vision=no")
-        assert server.calls > 0
+    else:
+        with OpenAIServer() as server:
+            monkeypatch.setenv("OPENAI_API_BASE", server.url)
+            monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+            run(*named, "--set", "model.vision=no")
+            assert server.calls > 0
 
 
 def given_file(words: list[str], folder: Path) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +18,7 @@ from courtroom.errors import CourtroomError
 from courtroom.knowledge.imports import BATCH, Imports
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
+from tests import forks
 from tests.real import FOLDER, needs_real_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -65,25 +65,24 @@ def test_killed_in_mid_import_it_goes_on_where_it_was(tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
     file.write_bytes(records(total))
     environment = {**os.environ, "COURTROOM_HOME": str(tmp_path / "home")}
-    command = [sys.executable, "-m", "courtroom", "knowledge", "import", str(file), "--into", "cases"]
+    words = ("knowledge", "import", str(file), "--into", "cases")
     kills = 0
     for stop_at in (BATCH, 5 * BATCH):
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        assert process.stderr is not None
-        text = b""
-        while chunk := os.read(process.stderr.fileno(), 4096):
-            text += chunk
-            if any(f"Taking in {n} of".encode() in text for n in range(stop_at, total, BATCH)):
-                os.kill(process.pid, signal.SIGKILL)
-                kills += 1
-                break
-        process.communicate()
+        with forks.Fork(forks.shell, *words, environment=environment) as process:
+            text = b""
+            while chunk := process.told():
+                text += chunk
+                if any(f"Taking in {n} of".encode() in text for n in range(stop_at, total, BATCH)):
+                    process.kill()
+                    kills += 1
+                    break
     knowledge, imports = opened(tmp_path / "home")
     (job,) = imports.pending()
     assert kills == 2
     assert job.done >= 5 * BATCH
     assert job.done < total
     assert sum(case.id.startswith("case-") for case in knowledge.cases.all()) == job.done
+    command = [sys.executable, "-m", "courtroom", *words]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert f"Taking in {job.done} of" not in done.stderr  # it went on behind what was done

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from courtroom.knowledge.embedding import HashedNgrams, Vectors
 from courtroom.knowledge.index import VectorIndex
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
+from tests import forks
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -67,11 +67,8 @@ def learn(folder: str, name: str) -> None:
     asyncio.run(work())
 
 
-def started(function: str, *arguments: object) -> subprocess.Popen[str]:
-    code = f"import sys; from tests.test_index import {function}; {function}(*sys.argv[1:])"
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+def forked(function: Callable[..., None], *given: object) -> forks.Fork:
+    return forks.Fork(function, *map(str, given))
 
 
 @pytest.mark.parametrize(("name", "damage"), [("header.bin", 0.5), ("data_level0.bin", 0.0), ("data_level0.bin", None)])
@@ -79,14 +76,14 @@ async def test_a_damaged_graph_file_neither_ends_the_process_nor_changes_what_is
     tmp_path: Path, name: str, damage: float | None
 ) -> None:
     """`damage`: the share of the file that is left; None: all of it is overwritten."""
-    done = started("closest_of_many", tmp_path)
-    assert done.communicate()[0].strip() == "r42"
+    with forked(closest_of_many, tmp_path) as first:
+        assert first.finish().stdout.strip() == "r42"
     (path,) = (tmp_path / "chroma").rglob(name)
     whole = path.read_bytes()
     path.write_bytes(b"junk" * (len(whole) // 4) if damage is None else whole[: int(len(whole) * damage)])
-    again = started("closest_of_many", tmp_path)
-    printed, log = again.communicate()
-    assert (again.returncode, printed.strip()) == (0, "r42"), log
+    with forked(closest_of_many, tmp_path) as again:
+        done = again.finish()
+    assert (done.returncode, done.stdout.strip()) == (0, "r42"), done.stderr
 
 
 async def test_an_index_that_breaks_while_it_is_brought_up_to_date_is_whole_afterwards(tmp_path: Path) -> None:
@@ -109,13 +106,12 @@ async def test_an_index_that_breaks_while_it_is_brought_up_to_date_is_whole_afte
 
 async def test_two_processes_that_learn_at_once_find_what_both_have_learnt(tmp_path: Path) -> None:
     bundled = len(knowledge(tmp_path).precedents.all())
-    learners = [started("learn", tmp_path, name) for name in ("ann", "bob")]
-    for learner in learners:
-        assert learner.stdout is not None
-        assert learner.stdout.readline().strip() == "done", learner.communicate()[1]
-    for learner in learners:
-        printed, log = learner.communicate()
-        assert printed.strip() == f"{bundled + 50} 0", log
+    with forked(learn, tmp_path, "ann") as ann, forked(learn, tmp_path, "bob") as bob:
+        for learner in (ann, bob):
+            assert learner.line().strip() == "done", learner.finish().stderr
+        for learner in (ann, bob):
+            done = learner.finish()
+            assert done.stdout.strip() == f"{bundled + 50} 0", done.stderr
 
 
 async def test_another_embedding_of_the_same_size_never_meets_vectors_of_the_first(tmp_path: Path) -> None:

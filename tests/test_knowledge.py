@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +17,7 @@ from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Knowledge, Rank, Search
 from courtroom.models.keys import KEYS
 from courtroom.settings import Settings
+from tests import forks
 from tests.openai_server import OpenAIServer
 from tests.test_index import Fixed
 
@@ -57,20 +56,21 @@ async def test_norms_are_ranked_by_likeness_to_a_persona(tmp_path: Path) -> None
     assert [hit.record["text"] for hit in hits] == [norms[0]]
 
 
+def print_hits(folder: Path) -> None:
+    hits = asyncio.run(
+        knowledge(folder).answer(Search(collection="precedents", text="a tablet locked to an account", k=5))
+    )
+    print(",".join(hit.id for hit in hits))
+
+
 async def test_a_damaged_index_is_made_anew_and_finds_the_same(tmp_path: Path) -> None:
     base = knowledge(tmp_path)
     first = await base.answer(Search(collection="precedents", text="a tablet locked to an account", k=5))
-    code = (
-        "import asyncio, sys; from pathlib import Path; sys.path.insert(0, '.');"
-        "from tests.test_knowledge import knowledge; from courtroom.knowledge.search import Search;"
-        "hits = asyncio.run(knowledge(Path(sys.argv[1])).answer("
-        "Search(collection='precedents', text='a tablet locked to an account', k=5)));"
-        "print(','.join(hit.id for hit in hits))"
-    )
     for path in (tmp_path / "chroma").rglob("*"):
         if path.is_file():
             path.write_bytes(b"not an index" * 100)
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False)
+    with forks.Fork(print_hits, tmp_path) as process:
+        done = process.finish()
     assert done.stdout.strip() == ",".join(hit.id for hit in first), done.stderr
 
 
@@ -97,27 +97,25 @@ async def test_the_index_follows_what_is_on_record(tmp_path: Path) -> None:
     assert await index.search("ticket", 1, Fixed({})) == []
 
 
+def add_and_search(folder: Path) -> None:
+    """Adds a record, searches, and says so; until it is killed."""
+    base = knowledge(folder)
+    pattern = base.precedents.all()[0]
+
+    async def go() -> None:
+        for n in range(10_000):
+            base.precedents.add([pattern.model_copy(update={"id": f"x-{n}", "title": f"Case {n}"})])
+            await base.precedents.search("case", 1)
+            print(n, flush=True)
+
+    asyncio.run(go())
+
+
 async def test_killed_in_mid_import_the_base_is_whole_afterwards(tmp_path: Path) -> None:
-    code = (
-        "import asyncio, sys; from pathlib import Path; sys.path.insert(0, '.');"
-        "from tests.test_knowledge import knowledge;"
-        "base = knowledge(Path(sys.argv[1])); p = base.precedents.all()[0]\n"
-        "async def go():\n"
-        "    for n in range(10_000):\n"
-        "        base.precedents.add([p.model_copy(update={'id': f'x-{n}', 'title': f'Case {n}'})])\n"
-        "        await base.precedents.search('case', 1)\n"
-        "        print(n, flush=True)\n"
-        "asyncio.run(go())"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    assert process.stdout is not None
-    for line in process.stdout:
-        if int(line) >= 5:
-            break
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+    with forks.Fork(add_and_search, tmp_path) as process:
+        while int(process.line()) < 5:
+            pass
+        process.kill()
     base = knowledge(tmp_path)
     count = len(base.precedents.all())
     assert count >= 48 + 5

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from courtroom.models.repair import Unreadable, complaint, read_answer
+from courtroom.models import repair
+from courtroom.models.repair import CutOff, Refused, Unreadable, Withheld, complaint, read_answer
 
 
 class Opinion(BaseModel):
@@ -125,3 +126,63 @@ def test_bottomless_nesting_is_unreadable(opened: str) -> None:
 def test_a_text_without_an_object_is_unreadable() -> None:
     with pytest.raises(Unreadable, match="no JSON object"):
         read_answer("I would side with the buyer.", Opinion, "stop")
+
+
+@pytest.mark.parametrize("digits", [4_301, 5_000])
+def test_a_number_of_thousands_of_digits_is_unreadable_and_hides_no_other_answer(digits: int) -> None:
+    number = f'{{"weights": [{"9" * digits}]}}'
+    with pytest.raises(Unreadable, match="too many digits"):
+        read_answer(number, Opinion, "stop")
+    answer = '{"vote": "buyer", "reason": "late"}'
+    assert read_answer(f"{answer} {number}", Opinion, "stop") == Opinion(vote="buyer", reason="late")
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "9" * 400, "1e300"])
+def test_what_is_no_number_to_count_with_is_unreadable(number: str) -> None:
+    with pytest.raises(Unreadable, match="too large, or none"):
+        read_answer(f'{{"vote": "buyer", "reason": "late", "sure": {number}}}', Opinion, "stop")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "Consider { well. ",
+        "It says “{x” and then: ",
+        '<think>Perhaps {"vote": "sel… or {} or { </think>',
+        '<think>{"vote": "seller", "reason": "draft"}</think>',
+        '{"vote": "sell… no.\n\nAgain: ',
+        "{a}" * 50_000,
+        '{"a"}' * 20_000,
+    ],
+)
+def test_braces_before_the_answer_do_not_hide_it(before: str) -> None:
+    answer = Opinion(vote="buyer", reason="late")
+    assert read_answer(before + answer.model_dump_json(), Opinion, "stop") == answer
+
+
+@pytest.mark.parametrize("outer", ['{"all": ', '{"all": [', '{"all": [{"vote": "seller", "reason": "one"}, '])
+def test_a_part_of_what_broke_off_is_no_answer(outer: str) -> None:
+    with pytest.raises(Unreadable, match="not closed"):
+        read_answer(outer + '{"vote": "buyer", "reason": "late"}', Opinion, "stop")
+
+
+def test_only_so_much_is_mended_whatever_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    mended: list[int] = []
+    monkeypatch.setattr(repair.json_repair, "loads", lambda piece: mended.append(len(piece)))
+    for wrong in ('{"a" 1}', '{"a": ["x" "y"]}', '{"a" ' + '"x" "y' * 300 + "}"):
+        with pytest.raises(Unreadable):
+            read_answer(wrong * (290_000 // len(wrong)), Opinion, "stop")
+    with pytest.raises(Unreadable):
+        read_answer('{"a" ' + "[" * 50 + "]" * 50 + "}", Opinion, "stop")
+    assert mended
+    assert len(mended) <= 3 * repair.MOST_CANDIDATES
+    assert sum(mended) <= 3 * repair.MOST_MENDED
+
+
+@pytest.mark.parametrize(
+    ("finish", "error"), [("length", CutOff), ("refusal", Refused), ("content_filter", Withheld), ("stop", Unreadable)]
+)
+def test_why_there_is_no_answer_is_told_apart(finish: str, error: type[Unreadable]) -> None:
+    with pytest.raises(Unreadable) as caught:
+        read_answer("I will not.", Opinion, finish)
+    assert type(caught.value) is error

@@ -15,7 +15,9 @@ from courtroom.dispute import Dispute
 from courtroom.engine.changes import set_value
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.models.prompts import PromptError, Prompts, quote
+from courtroom.models.apart import PromptError
+from courtroom.models.prompts import Prompts
+from courtroom.models.rendering import quote
 from courtroom.models.spec import ModelSpec
 from courtroom.precedent import PrecedentBatch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -118,7 +120,7 @@ def test_a_case_of_another_kind_is_refused_in_a_sentence(house: Courthouse) -> N
         house.new_run("cyberjurors", batch, CyberJurorsSetup(), 0)
 
 
-def test_an_edited_prompt_that_cannot_be_used_is_told_with_its_name(tmp_path: Path) -> None:
+async def test_an_edited_prompt_that_cannot_be_used_is_told_with_its_name(tmp_path: Path) -> None:
     for name, text in (("_system", "s"), ("_case", "c"), ("say", "{% block shared %}x{% endblock %}")):
         (tmp_path / f"{name}.md.j2").write_text(text)
     for broken in (
@@ -127,7 +129,7 @@ def test_an_edited_prompt_that_cannot_be_used_is_told_with_its_name(tmp_path: Pa
         "{% block shared %}{{ ''.__class__.__mro__ }}{% endblock %}",
     ):
         with pytest.raises(PromptError, match="say"):
-            Prompts(tmp_path, {}, {"say": broken}).render(SayAWord(), sees=True)
+            await Prompts(tmp_path, {}, {"say": broken}).render(SayAWord(), sees=True)
 
 
 def test_material_is_quoted_line_by_line() -> None:

@@ -19,6 +19,7 @@ from courtroom.database import Database
 from courtroom.engine.answers import AnswerStore
 from courtroom.media import MediaStore
 from courtroom.models.wire import to_wire
+from tests import forks
 from tests.openai_server import OpenAIServer, server_process
 
 SETUP = ("--set", "jury_size=5", "--set", "rounds=2", "--set", "consensus=1.0", "--set", "grounding_rounds=1")
@@ -31,6 +32,11 @@ def environment(home: Path, url: str) -> dict[str, str]:
 def shell(home: Path, url: str, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "courtroom", *words]
     return subprocess.run(command, env=environment(home, url), capture_output=True, text=True, timeout=120, check=False)
+
+
+def forked(home: Path, url: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """As `shell`, where a new interpreter is not the point."""
+    return forks.run(*words, environment=environment(home, url))
 
 
 def stats(url: str) -> dict[str, Any]:
@@ -48,7 +54,7 @@ def result(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 def test_the_same_run_twice_in_one_store_asks_nothing_the_second_time(tmp_path: Path) -> None:
     with server_process() as url:
         words = ("run", "phone-battery", "--model", "openai/any", *SETUP, "--json")
-        first = result(shell(tmp_path, url, *words))
+        first = result(forked(tmp_path, url, *words))
         calls = stats(url)["calls"]
         second = result(shell(tmp_path, url, *words))
         assert stats(url)["calls"] == calls == first["asked"]
@@ -75,7 +81,7 @@ def test_killed_at_twenty_moments_and_resumed_it_asks_no_recorded_call_again(tmp
     draw = random.Random(20)
     words = ("run", "phone-battery", "--model", "openai/any", *SETUP, "--json")
     with server_process() as url:
-        whole = result(shell(tmp_path / "whole", url, *words))
+        whole = result(forked(tmp_path / "whole", url, *words))
     total = recorded(tmp_path / "whole")
     home, kills = tmp_path / "killed", 0
     with OpenAIServer(delay=0.02, keep_bodies=True) as server:
@@ -84,16 +90,10 @@ def test_killed_at_twenty_moments_and_resumed_it_asks_no_recorded_call_again(tmp
             command = ("resume", rows[0], "--json") if rows else words
             known, before = recorded(home), len(server.bodies)
             wanted = before + draw.randrange(1, 4)
-            process = subprocess.Popen(
-                [sys.executable, "-m", "courtroom", *command],
-                env=environment(home, server.url),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            while len(server.bodies) < wanted and process.poll() is None:
-                time.sleep(draw.uniform(0.001, 0.02))  # a condition is waited for; the draw only varies the moment
-            process.kill()
-            process.wait()
+            with forks.Fork(forks.shell, *command, environment=environment(home, server.url)) as process:
+                while len(server.bodies) < wanted and process.returncode is None:
+                    time.sleep(draw.uniform(0.001, 0.02))  # a condition is waited for; the draw only varies the moment
+                process.kill()
             asked = Counter(map(asked_by, server.bodies[before:]))
             assert all(asked[question] <= total[question] - known[question] for question in asked)
             if process.returncode == 0:
@@ -122,7 +122,7 @@ def test_a_server_that_fails_three_calls_in_ten_still_gets_a_verdict_or_a_plain_
 ) -> None:
     with server_process(faults=0.3, seed=seed) as url:
         words = ("--model", "openai/any", "--set", "model.timeout_s=1", "--set", "model.attempts=3")
-        done = result(shell(tmp_path, url, "run", "phone-battery", *words, *SETUP, "--json"))
+        done = result(forked(tmp_path, url, "run", "phone-battery", *words, *SETUP, "--json"))
         faults = stats(url)["faults"]
     assert sum(faults.values()) > 5
     if done["status"] == "failed":
@@ -136,7 +136,7 @@ def test_a_server_that_fails_three_calls_in_ten_still_gets_a_verdict_or_a_plain_
 def test_a_server_that_always_fails_ends_in_a_plain_statement(tmp_path: Path) -> None:
     with server_process(faults=1.0) as url:
         words = ("--model", "openai/any", "--set", "model.timeout_s=0.3", "--set", "model.attempts=1")
-        done = shell(tmp_path, url, "run", "phone-battery", *words, *SETUP, "--json")
+        done = forked(tmp_path, url, "run", "phone-battery", *words, *SETUP, "--json")
     assert done.returncode == 1
     assert "quorum" in result(done)["reason"]
     assert "Traceback" not in done.stderr
@@ -145,8 +145,8 @@ def test_a_server_that_always_fails_ends_in_a_plain_statement(tmp_path: Path) ->
 def test_a_model_that_takes_no_pictures_is_given_descriptions_and_the_run_says_so(tmp_path: Path) -> None:
     with OpenAIServer(blind=True) as server:
         words = ("run", "phone-battery", "--model", "openai/any", *SETUP, "--json")
-        done = result(shell(tmp_path, server.url, *words))
-        shown = shell(tmp_path, server.url, "export", done["run"], "--to", str(tmp_path / "run.json"))
+        done = result(forked(tmp_path, server.url, *words))
+        shown = forked(tmp_path, server.url, "export", done["run"], "--to", str(tmp_path / "run.json"))
     assert shown.returncode == 0
     assert done["status"] == "done"
     assert done["failed"] == 0

@@ -11,7 +11,8 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.settings import Settings
 from tests.openai_server import server_process
-from tests.test_resilience import result, shell, stats
+from tests.test_resilience import forked as shell
+from tests.test_resilience import result, stats
 
 
 def recorded(home: Path, run: str) -> Record:

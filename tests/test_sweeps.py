@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
 import subprocess
 import sys
 from collections import Counter
@@ -24,6 +22,7 @@ from courtroom.evaluation.sweeps import BASE, Plan, Variant, evidence_left_out, 
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from tests import forks
 from tests.openai_server import OpenAIServer
 from tests.test_resilience import asked_by, environment, recorded
 
@@ -256,8 +255,7 @@ def test_a_sweep_that_another_process_drives_is_left_to_it(house: Courthouse) ->
 
 
 def shell(home: Path, url: str, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "courtroom", *words]
-    return subprocess.run(command, env=environment(home, url), capture_output=True, text=True, timeout=120, check=False)
+    return forks.run(*words, environment=environment(home, url))
 
 
 def based(home: Path, url: str, *words: str) -> str:
@@ -286,20 +284,13 @@ def test_killed_in_mid_sweep_it_goes_on_where_it_was_with_no_run_twice(tmp_path:
         planned: list[list[Any]] = []
         for wanted in (3, 12):
             known, before = recorded(tmp_path), len(server.bodies)
-            process = subprocess.Popen(
-                [sys.executable, "-m", "courtroom", *words],
-                env=environment(tmp_path, server.url),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
-            assert process.stderr is not None
-            text = b""
-            while chunk := os.read(process.stderr.fileno(), 4096):
-                text += chunk
-                if any(f"{n} of 22 runs".encode() in text for n in range(wanted, 22)):
-                    break
-            os.kill(process.pid, signal.SIGKILL)
-            process.communicate()
+            with forks.Fork(forks.shell, *words, environment=environment(tmp_path, server.url)) as process:
+                text = b""
+                while chunk := process.told():
+                    text += chunk
+                    if any(f"{n} of 22 runs".encode() in text for n in range(wanted, 22)):
+                        break
+                process.kill()
             legs.append((known, Counter(map(asked_by, server.bodies[before:]))))
             planned.append(cells_of(tmp_path))
         assert planned[0] == planned[1], "run ids are made once, before any run"
@@ -327,19 +318,16 @@ def cells_of(home: Path) -> list[Any]:
     return found
 
 
+@pytest.mark.kills
 def test_a_restarted_server_takes_up_the_sweeps_that_were_under_way(tmp_path: Path) -> None:
     with OpenAIServer(delay=0.02) as server:
         run = based(tmp_path, server.url)
         words = ("sweep", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "3")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "courtroom", *words], env=environment(tmp_path, server.url), stderr=subprocess.PIPE
-        )
-        assert process.stderr is not None
-        text = b""
-        while b"3 of 9 runs" not in text and (chunk := os.read(process.stderr.fileno(), 4096)):
-            text += chunk
-        os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
+        with forks.Fork(forks.shell, *words, environment=environment(tmp_path, server.url)) as process:
+            text = b""
+            while b"3 of 9 runs" not in text and (chunk := process.told()):
+                text += chunk
+            process.kill()
         again = subprocess.run(
             [sys.executable, "-c", TAKEN_UP],
             env=environment(tmp_path, server.url), capture_output=True, text=True, check=False, timeout=120,

@@ -28,7 +28,7 @@ from courtroom.engine.setup import Member, Setup
 from courtroom.engine.store import RunStore
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query, Search
-from courtroom.models.request import Reply, Request, Usage, Watch
+from courtroom.models.request import Model, Reply, Request, Usage, Watch
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Task
 
@@ -165,6 +165,9 @@ class Bench:
 
     folder: Path
     model: Scripted = field(default_factory=Scripted)
+    online: Model | None = None
+    """Who answers in place of `model`, over a network."""
+    streaming: bool = False
     shelf: Shelf = field(default_factory=Shelf)
     procedures: Mapping[str, Procedure] | None = None
 
@@ -181,8 +184,8 @@ class Bench:
             return None
 
         assert self.procedures is not None
-        self.asker = Asker(self.answers, self.model)
-        return Runner(self.store, self.procedures, self.asker, self.shelf, Sight(), NobodySits(), warm)
+        self.asker = Asker(self.answers, self.online or self.model)
+        return Runner(self.store, self.procedures, self.asker, self.shelf, Sight(), NobodySits(), warm, self.streaming)
 
     def start(self, setup: ToySetup | None = None, *, seed: int = 0, parent: str | None = None) -> str:
         spec = ModelSpec(id="scripted")

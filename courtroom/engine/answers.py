@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from courtroom.bad_rows import read
 from courtroom.case import Medium
 from courtroom.database import Database
+from courtroom.errors import Unreadable
 from courtroom.models.request import Message, Reply, Request, digest_text
 
 
@@ -22,7 +24,7 @@ class AnswerStore:
     def reply(self, key: str) -> Reply | None:
         """The answer on record under this key."""
         row = self._database.connection.execute("SELECT reply FROM answers WHERE key = ?", (key,)).fetchone()
-        return Reply.model_validate_json(row["reply"]) if row else None
+        return read("answer", key, lambda: Reply.model_validate_json(row["reply"])) if row else None
 
     def keep(self, answers: Iterable[tuple[Request, Reply]]) -> None:
         """Put answers on disk; when this returns, a killed process has not lost them."""
@@ -41,16 +43,22 @@ class AnswerStore:
     def request(self, key: str) -> tuple[Message, ...]:
         """The messages that were sent for an answer on record; empty where there is none."""
         row = self._database.connection.execute("SELECT request FROM answers WHERE key = ?", (key,)).fetchone()
-        return unpack(json.loads(row["request"])["messages"], self.text) if row else ()
+        return read("answer", key, lambda: unpack(json.loads(row["request"])["messages"], self.text)) if row else ()
 
     def entry(self, key: str) -> tuple[dict[str, Any], Reply] | None:
         """What was sent, text parts by their digests, and what came back."""
         row = self._database.connection.execute("SELECT request, reply FROM answers WHERE key = ?", (key,)).fetchone()
-        return (json.loads(row["request"]), Reply.model_validate_json(row["reply"])) if row else None
+        return (
+            read("answer", key, lambda: (json.loads(row["request"]), Reply.model_validate_json(row["reply"])))
+            if row
+            else None
+        )
 
     def text(self, digest: str) -> str:
         """A text part by its digest."""
         row = self._database.connection.execute("SELECT text FROM parts WHERE hash = ?", (digest,)).fetchone()
+        if row is None:
+            raise Unreadable("part of a prompt", digest, "it is missing from the store")
         return str(row["text"])
 
 

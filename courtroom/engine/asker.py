@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from courtroom.engine.answers import AnswerStore
+from courtroom.engine.ports import Permit
 from courtroom.models.request import Model, Reply, Request, Watch
 
 
@@ -20,15 +20,18 @@ class Asker:
         self._on_disk: asyncio.Future[None] | None = None
 
     async def answer(
-        self, request: Request, permit: Callable[[], None], watch: Watch | None = None, by: Model | None = None
+        self, request: Request, permit: Permit, watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
         """See `ports.Asks`. A caller that is cancelled leaves its call to finish: it is paid for."""
-        if (reply := self._answers.reply(request.key)) is not None:
-            return reply, False
-        call = self._under_way.get(request.key)
-        if call is not None:
-            return await asyncio.shield(call), False
-        permit()
+        while True:
+            if (reply := self._answers.reply(request.key)) is not None:
+                return reply, False
+            call = self._under_way.get(request.key)
+            if call is not None:
+                return await asyncio.shield(call), False
+            if (later := permit()) is None:
+                break
+            await later
         call = asyncio.create_task(self._ask(request, watch, by or self._model))
         self._under_way[request.key] = call
         if by is not None:

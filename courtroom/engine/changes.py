@@ -55,7 +55,7 @@ def read_value(text: str) -> Any:
     """JSON, or else taken as a plain string."""
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -63,7 +63,7 @@ def read_values(text: str) -> list[Any]:
     """Several values with commas: `1,2` as numbers, `ring,complete` as words, `[1],[1,2]` as JSON."""
     try:
         return list(json.loads(f"[{text}]"))
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return [read_value(part.strip()) for part in text.split(",") if part.strip()]
 
 

@@ -26,7 +26,7 @@ from courtroom.engine.events import (
     Tallied,
     Voted,
 )
-from courtroom.engine.exchange import Exchange
+from courtroom.engine.exchange import Exchange, problem_of
 from courtroom.engine.gate import Gate
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.live import Live, OpenCall
@@ -261,7 +261,7 @@ class Court(Generic[C, S]):
         assert self._stage is not None
         try:
             answer: A = task.form.model_validate(overruled.after)  # type: ignore[assignment]
-            problem = task.problem(answer)
+            problem = problem_of(task, answer, path)
         except ValidationError as error:
             problem = str(error.errors()[0]["msg"])
         if problem:

@@ -61,6 +61,8 @@ class Called(Strict):
     """Ids of media that were replaced by their descriptions."""
     asked: int = 0
     """How many of the answers were asked anew, not found on record."""
+    attempts: int = 0
+    """Calls that were made for them, those that failed included."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = None

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from collections.abc import Awaitable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from courtroom.engine.events import Called
 from courtroom.engine.setup import Member
+from courtroom.engine.spent import Need, Reserved
 from courtroom.models.errors import CannotSee, ModelError
-from courtroom.models.repair import Unreadable, complaint, read_answer
+from courtroom.models.longer import longer
+from courtroom.models.prices import estimate_prompt, price
+from courtroom.models.repair import CutOff, Refused, Unreadable, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from courtroom.models.task import Task
@@ -18,6 +25,21 @@ if TYPE_CHECKING:
     from courtroom.engine.court import Court
 
 A = TypeVar("A", bound=BaseModel)
+log = logging.getLogger(__name__)
+
+LONG = 1_000
+"""Characters from which on an answer is read in a thread: the worst of 8,000 takes a second or two to mend."""
+MOST_REPEATED = 50_000
+"""Characters of an answer that are held up to the model when it is asked again."""
+
+
+def problem_of(task: Task[A], answer: A, path: str) -> str | None:
+    """What is wrong with an answer that fits the schema; a mistake in the task's own check is that answer's, and logged."""
+    try:
+        return task.problem(answer)
+    except Exception:  # noqa: BLE001  the task's author finds it in the log
+        log.exception("%s: the task “%s” could not check an answer", path, task.name)
+        return "it can't be checked; the log says why"
 
 
 class Exchange(Generic[A]):
@@ -50,20 +72,22 @@ class Exchange(Generic[A]):
                 if reply.finish == LATE:
                     request = await self._instead()
                     continue
-                self._answer = self._read(reply)
+                self._answer = await self._read(reply)
             except CannotSee:
                 self._refused_pictures = True
                 request = await self._request()
             except ModelError as failure:
                 self._error = str(failure)
                 break
+            except (Refused, Withheld) as no:
+                self._error = _no(self._spec.id, no)
+                break
             except Unreadable as unreadable:
                 self._error = f"The answer did not fit what was asked: {unreadable}"
                 if reasks == 0:
                     break
                 reasks -= 1
-                again = (Message("assistant", (reply.text,)), Message("user", (complaint(str(unreadable)),)))
-                request = Request(request.spec, (*request.messages, *again), request.task, request.tag)
+                request = await self._again(request, reply, unreadable)
         return self._answer
 
     def called(self, stage: str) -> Called:
@@ -82,17 +106,34 @@ class Exchange(Generic[A]):
             error="" if self._answer is not None else self._error,
             described=self._described,
             asked=self.asked,
+            attempts=sum(reply.attempts for reply in self._paid),
             prompt_tokens=sum(reply.usage.prompt for reply in self._paid),
             completion_tokens=sum(reply.usage.completion for reply in self._paid),
             cost=None if None in costs else sum(cost for cost in costs if cost is not None),
             latency_s=round(self._latency, 3),
         )
 
-    def _read(self, reply: Reply) -> A:
+    async def _read(self, reply: Reply) -> A:
+        """The answer in a reply. Whatever goes wrong with it is the matter of this answer alone."""
+        if len(reply.text) < LONG:
+            return self._fitting(reply)
+        return await asyncio.to_thread(self._fitting, reply)
+
+    def _fitting(self, reply: Reply) -> A:
         answer: A = read_answer(reply.text, self._task.form, reply.finish)  # type: ignore[assignment]
-        if problem := self._task.problem(answer):
+        if problem := problem_of(self._task, answer, self._path):
             raise Unreadable(problem)
         return answer
+
+    async def _again(self, request: Request, reply: Reply, unreadable: Unreadable) -> Request:
+        """The question once more: with more room where the answer was cut, else with what was wrong with it."""
+        if isinstance(unreadable, CutOff) and (spec := await longer(request.spec)):
+            return replace(request, spec=spec)
+        said = (
+            reply.text[:MOST_REPEATED] if reply.text.strip() else "(no answer)"
+        )  # some providers take no empty message
+        again = (Message("assistant", (said,)), Message("user", (complaint(str(unreadable)),)))
+        return Request(request.spec, (*request.messages, *again), request.task, request.tag)
 
     async def _instead(self) -> Request:
         """The same question for the model that answers where a person does not."""
@@ -110,27 +151,71 @@ class Exchange(Generic[A]):
                 self._court.note(
                     f"described/{spec.id}", f"{spec.id} can't see pictures: media are replaced by their descriptions."
                 )
-        messages = self._court.prompts.render(self._task, sees=sees)
+        messages = await self._court.prompts.render(self._task, sees=sees)
         # What a person says holds for this run and its forks: another run of the same case asks anew.
         whose = f"/{self._court.ledger.root}" if spec.id == PERSON else ""
         return Request(spec, messages, self._task, f"{self._court.seed}/{self._member.id}{whose}")
 
     async def _reply(self, request: Request) -> Reply:
-        def permit() -> None:
-            self._court.spent.check(self._court.setup.budget)
-            self._court.spent.calls += 1
+        spent, need = self._court.spent, await self._need(request)
+        held: Reserved | None = None
+
+        def permit() -> Awaitable[None] | None:
+            nonlocal held
+            room = spent.reserve(need, self._court.setup.budget)
+            if isinstance(room, asyncio.Event):
+                return self._later(room)
+            held = room
             self.asked += 1
+            return None
 
         by = (
             self._court.seats.person(self._court.ledger.run, self._path, self._member)
             if request.spec.id == PERSON
             else None
         )
-        reply, new = await self._court.asker.answer(request, permit, self._court.live.watch(self._path), by)
+        paid: Reply | None = None
+        try:
+            reply, new = await self._court.asker.answer(request, permit, self._court.live.watch(self._path), by)
+            paid = reply if new else None
+        except ModelError as failure:
+            paid = failure.paid if held is not None else None  # who waited for another's call has not paid for it
+            raise
+        finally:
+            if held is not None:
+                spent.settle(held, paid)
+            if paid is not None:
+                self._pay(paid)
         self.keys.append(request.key)
         self._latency += reply.latency_s
-        if new:
-            self._paid.append(reply)
-            self._court.spent.tokens += reply.usage.prompt + reply.usage.completion
-            self._court.spent.money += reply.cost or 0.0
         return reply
+
+    def _pay(self, reply: Reply) -> None:
+        """Keep what calls have used up, whatever came of them."""
+        self._paid.append(reply)
+        if reply.cost is None and self._court.setup.budget.money is not None:
+            self._court.note(
+                f"price/{self._spec.id}",
+                f"No price is known for {self._spec.id}: its calls don't count against the budget of money. "
+                "Set a budget of tokens too.",
+            )
+
+    async def _need(self, request: Request) -> Need:
+        """What the call may take; not worked out where no budget asks for it."""
+        budget, spec = self._court.setup.budget, request.spec
+        if spec.id in (OFFLINE, PERSON) or (budget.tokens is None and budget.money is None):
+            return Need()
+        known = None if budget.money is None else await asyncio.to_thread(price, spec.id)  # may import LiteLLM
+        return Need(estimate_prompt(request.messages), spec.max_tokens, known, spec.id)
+
+    async def _later(self, room: asyncio.Event) -> None:
+        """Wait until a call under way has left room; the run may have been paused in between."""
+        await room.wait()
+        await self._court.gate.open()
+
+
+def _no(model: str, no: Unreadable) -> str:
+    """Why there is no answer where the model, or its provider, gave none on purpose."""
+    if isinstance(no, Refused):
+        return f"{model} refused to answer: “{no}”. Change the case's words or the prompt, or take another model."
+    return f"The provider's filter withheld the answer of {model}. Change the case's words, or take another model."

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from courtroom.bad_rows import read
 from courtroom.case import Strict
 from courtroom.database import Database
 from courtroom.errors import CourtroomError
@@ -95,7 +96,7 @@ class InterventionStore:
         rows = self._database.connection.execute(
             "SELECT body FROM interventions WHERE run = ? AND undone IS NULL ORDER BY number", (run,)
         )
-        return tuple(Intervention.model_validate_json(row["body"]) for row in rows)
+        return tuple(_intervention(run, row["body"]) for row in rows)
 
     def count(self, run: str) -> int:
         """How many were ever made or undone: differs as soon as somebody does anything."""
@@ -172,6 +173,10 @@ class InterventionStore:
         )
 
 
+def _intervention(run: str, body: str) -> Intervention:
+    return read("intervention of run", run, lambda: Intervention.model_validate_json(body))
+
+
 def read_deeds(text: str) -> list[Deed]:
     """Deeds from a JSON file: one object, or a list of them.
 
@@ -183,4 +188,6 @@ def read_deeds(text: str) -> list[Deed]:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise CourtroomError(f"The file of interventions is not valid JSON (line {error.lineno}).") from error
+    except (ValueError, RecursionError) as error:
+        raise CourtroomError("The file of interventions holds a number too long or is nested too deeply.") from error
     return [DEED.validate_python(item) for item in (data if isinstance(data, list) else [data])]

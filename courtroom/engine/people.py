@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from courtroom.bad_rows import read, read_all
 from courtroom.case import Strict
 from courtroom.database import Database
 from courtroom.engine.setup import Member
@@ -88,14 +89,14 @@ class People:
         rows = self._database.connection.execute(
             "SELECT * FROM questions WHERE run = ? AND member = ? ORDER BY asked", (seat.run, seat.member)
         )
-        return [_question(row) for row in rows]
+        return read_all(rows, question)[0]
 
     def waiting(self, run: str) -> list[Question]:
         """Questions of a run without an answer."""
         rows = self._database.connection.execute(
             "SELECT * FROM questions WHERE run = ? AND answer IS NULL ORDER BY asked", (run,)
         )
-        return [_question(row) for row in rows]
+        return read_all(rows, question)[0]
 
     def answer(self, seat: Seat, question: Question, answer: dict[str, Any]) -> bool:
         """Answer one of the seat's questions; False where it was answered before or its time is over."""
@@ -180,7 +181,12 @@ class Person:
             raise
 
 
-def _question(row: Any) -> Question:
-    body = json.loads(row["request"])
+def question(row: Any) -> Question:
+    """A question from its row.
+
+    Raises:
+        Unreadable: the row is damaged.
+    """
     fields = ("run", "path", "key", "member", "title", "asked", "deadline", "answer")
-    return Question.model_validate({**{name: row[name] for name in fields}, **body})
+    known = {name: row[name] for name in fields}
+    return read("question", row["path"], lambda: Question.model_validate({**known, **json.loads(row["request"])}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from courtroom.engine.events import Called, Event, Retrieved
@@ -14,14 +14,17 @@ from courtroom.models.prompts import Prompts
 from courtroom.models.request import Model, Reply, Request, Watch
 from courtroom.models.spec import ModelSpec
 
+Permit = Callable[[], Awaitable[None] | None]
+"""Permits one new call, or refuses it by raising; or gives what to wait for before everything is looked at again."""
+
 
 class Asks(Protocol):
     """Who gets answers for a court."""
 
     async def answer(
-        self, request: Request, permit: Callable[[], None], watch: Watch | None = None, by: Model | None = None
+        self, request: Request, permit: Permit, watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
-        """The reply, and whether it was asked anew. `permit` is called before, and may refuse by raising.
+        """The reply, and whether it was asked anew. `permit` is called before.
 
         Args:
             by: who answers; None is the model that the request names.

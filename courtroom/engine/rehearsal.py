@@ -10,23 +10,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from courtroom.case import Case, Medium
+from courtroom.case import Case
 from courtroom.engine.control import Control
 from courtroom.engine.court import Court
 from courtroom.engine.events import Called, Event, Retrieved
 from courtroom.engine.gate import Gate
 from courtroom.engine.interventions import Intervention
-from courtroom.engine.ports import Knows, Sees
+from courtroom.engine.ports import Knows, Permit, Sees
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Member, Setup
 from courtroom.engine.steering import Steering
 from courtroom.models.offline import OfflineModel, answer_offline
-from courtroom.models.prices import IMAGE_TOKENS, estimate_tokens
+from courtroom.models.prices import estimate_prompt, estimate_tokens
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
 from courtroom.models.spec import OFFLINE, PERSON
-
-FRAMES_OF_A_VIDEO = 30
-"""Frames that are sent of a video, at most."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ class Counting:
     found: int = 0
 
     async def answer(
-        self, request: Request, permit: Callable[[], None], watch: Watch | None = None, by: Model | None = None
+        self, request: Request, permit: Permit, watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
         """See `ports.Asks`."""
         model = request.spec.id
@@ -117,7 +114,7 @@ class Counting:
         self.anew[request.task.title] += 1
         text = answer_offline(request.task, random.Random(request.key)).model_dump_json()
         if model not in (OFFLINE, PERSON):
-            self.prompt[model] += sum(_tokens(part) for message in request.messages for part in message.parts)
+            self.prompt[model] += estimate_prompt(request.messages)
             self.completion[model] += estimate_tokens(text)
         reply = self.known[request.key] = Reply(text=text, usage=Usage(), cost=0.0)
         return reply, True
@@ -179,9 +176,3 @@ async def rehearse(
         for model, calls in counting.calls.items()
     )
     return Estimate(loads, procedure.at_most(case, setup), counting.found, dict(counting.anew))
-
-
-def _tokens(part: str | Medium) -> int:
-    if isinstance(part, str):
-        return estimate_tokens(part)
-    return IMAGE_TOKENS * (FRAMES_OF_A_VIDEO if part.kind == "video" else 1)

@@ -21,6 +21,7 @@ from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.store import RunStore
+from courtroom.errors import Unreadable
 from courtroom.models.keys import KEYS
 
 log = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ BEAT_S = 0.5
 """How often a driver shows that it lives and looks for a new control."""
 LEASE_S = 30.0
 """A driver that has not shown itself for this long is taken for dead."""
+LOST_TWICE = "The program ended twice while it worked on this run. Press Run to try again; nothing is lost."
 
 
 class Runner:
@@ -69,7 +71,9 @@ class Runner:
     def record(self, run: str) -> Record:
         """A run as it stands on record."""
         row = self._store.run(run)
-        procedure = self._procedures[row.procedure]
+        procedure = self._procedures.get(row.procedure)
+        if procedure is None:
+            raise Unreadable("run", run, f"its procedure “{row.procedure}” is not installed here")
         return Record(
             run=row,
             case=self._store.case(row),
@@ -103,6 +107,7 @@ class Runner:
         row = self._store.run(run)
         control = control or Control(breaks=row.control.breaks)
         self._store.set_control(run, control)
+        self._store.forget_lost_drivers(run)
         if row.status != "done":
             self.do(self._take_up(run, control)).result()
 
@@ -142,10 +147,10 @@ class Runner:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def take_up_interrupted(self) -> list[str]:
-        """Go on with the runs whose process has died; their ids."""
+        """Go on with the runs whose process has died; their ids. One that seems to end its process is left to a person."""
         runs = [row.id for row in self._store.runs() if self.interrupted(row.id)]
         for run in runs:
-            self.do(self._take_up(run, self._store.control(run))).result()
+            self.do(self._take_up_by_itself(run, self._store.control(run))).result()
         return runs
 
     def close(self) -> None:
@@ -161,14 +166,23 @@ class Runner:
         """Drive a run, or wait while another process does, until it is done, failed or paused; called on the loop."""
         control = Control(breaks=self._store.control(run).breaks)
         self._store.set_control(run, control)
-        await self._take_up(run, control)
+        await (self._take_up_by_itself if self.interrupted(run) else self._take_up)(run, control)
         while self._store.status(run) == "running":
             if driving := self._driving.get(run):
                 await asyncio.wait([driving], timeout=BEAT_S)
             elif self.interrupted(run):
-                await self._take_up(run, control)
+                await self._take_up_by_itself(run, control)
             else:
                 await asyncio.sleep(BEAT_S)
+
+    async def _take_up_by_itself(self, run: str, control: Control) -> None:
+        """Take up a run that nobody drives, unless its last two drivers ended without a new event between them."""
+        owner = self._store.run(run).owner  # None where the process let go of it before it ended
+        if owner is not None and self._store.lost_driver(run) >= 2:
+            self._store.set_status(run, "paused", LOST_TWICE)
+            self._store.release(run, owner)
+        else:
+            await self._take_up(run, control)
 
     async def _take_up(self, run: str, control: Control) -> None:
         if run in self._driving:

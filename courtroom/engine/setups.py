@@ -6,6 +6,7 @@ import json
 import time
 from typing import Any
 
+from courtroom.bad_rows import read
 from courtroom.database import Database
 
 
@@ -27,9 +28,13 @@ class SetupStore:
         )
 
     def load(self, name: str) -> dict[str, Any]:
-        """What was saved under a name."""
+        """What was saved under a name.
+
+        Raises:
+            Unreadable: its row is damaged.
+        """
         row = self._database.connection.execute("SELECT body FROM setups WHERE name = ?", (name,)).fetchone()
-        body: dict[str, Any] = json.loads(row["body"])
+        body: dict[str, Any] = read("setup", name, lambda: dict(json.loads(row["body"])))
         return body
 
     def delete(self, name: str) -> None:

@@ -2,30 +2,136 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 
 from courtroom.engine.errors import BudgetReached
 from courtroom.engine.setup import Budget
+from courtroom.models.prices import Price
+from courtroom.models.request import Reply
+
+_RAISE = "Raise it and continue; nothing is lost."
+_FIRST = 256
+"""Tokens that an answer is taken to have while a run has none to go by."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """What one call may take, in tokens and US dollars."""
+
+    prompt: int = 0
+    longest: int = 0
+    """Tokens that the answer may have at most. Both are 0 for who costs nothing."""
+    price: Price | None = None
+    model: str = ""
+
+
+@dataclass(eq=False)
+class Reserved:
+    """A call's part of the budget while it is under way."""
+
+    need: Need
+    tokens: int
+    money: float | None
 
 
 @dataclass
 class Spent:
-    """What a run has used up; calls under way are counted from their start."""
+    """What a run has used up. A call is counted when it starts; its tokens and money are reserved then, and settled after.
+
+    A reservation is for the longest answer that the model may give, so that calls at once can't overshoot together. When
+    that does not fit, a call waits for those under way, as they mostly take less than was reserved. When nothing is under
+    way any more, what a call will probably take decides: so a budget can be used up to its end, one call at a time there,
+    and is overshot at most by what the estimate of one call was wrong.
+
+    Deadlock is impossible: a call waits only while another one holds a reservation, and that is given back when the call
+    ends, however it ends.
+    """
 
     calls: int = 0
     tokens: int = 0
     money: float = 0.0
     recorded: int = 0
     failed: int = 0
+    _open: set[Reserved] = field(default_factory=set)
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
+    _answers: list[int] = field(default_factory=lambda: [0, 0])
+    """How many answers there were, and their tokens."""
+    _longer: float = 1.0
+    """How many times as many tokens as estimated a prompt had, at most."""
+    _costs: dict[str, float] = field(default_factory=dict)
+    """The dearest call so far of each model."""
 
-    def check(self, budget: Budget) -> None:
-        """Raise `BudgetReached` when a limit is reached."""
-        for name, used, limit in (
-            ("calls", self.calls, budget.calls),
-            ("tokens", self.tokens, budget.tokens),
-            ("US$", self.money, budget.money),
-        ):
+    def reserve(self, need: Need, budget: Budget) -> Reserved | asyncio.Event:
+        """Room for one more call; or, where there may be some later, what to wait for before asking again.
+
+        Raises:
+            BudgetReached: there is none, and no call under way could leave any.
+        """
+        if budget.calls is not None and self.calls >= budget.calls:
+            raise BudgetReached(f"The budget of {budget.calls:,} calls is used up. {_RAISE}")
+        for name, used, limit in (("tokens", self.tokens, budget.tokens), ("US$", self.money, budget.money)):
             if limit is not None and used >= limit:
-                raise BudgetReached(
-                    f"The budget of {limit:g} {name} is used up. Raise it and continue; nothing is lost."
-                )
+                raise BudgetReached(f"The budget of {_told(name, limit)} is used up ({_told(name, used)}). {_RAISE}")
+        most, probable = self._takes(need, need.longest), self._takes(need, self._usual(need))
+        if not self._fits(most, budget):
+            if any(held.tokens for held in self._open):
+                return self._settled
+            if not self._fits(probable, budget, unknown_fits=True):
+                raise BudgetReached(self._too_small(probable, budget))
+        self.calls += 1
+        held = Reserved(need, *most)
+        self._open.add(held)
+        return held
+
+    def settle(self, held: Reserved, reply: Reply | None) -> None:
+        """Give the reservation back; what the call took is used up. None: it failed, or another's answer was taken."""
+        self._open.discard(held)
+        if reply is not None:
+            usage = reply.usage
+            self.tokens += usage.prompt + usage.completion
+            self.money += reply.cost or 0.0
+            self._answers[0] += 1
+            self._answers[1] += usage.completion
+            if held.need.prompt:
+                self._longer = max(self._longer, usage.prompt / held.need.prompt)
+            self._costs[held.need.model] = max(self._costs.get(held.need.model, 0.0), reply.cost or 0.0)
+        self._settled.set()
+        self._settled = asyncio.Event()
+
+    def _usual(self, need: Need) -> int:
+        """Tokens that an answer will probably have."""
+        number, tokens = self._answers
+        return min(need.longest, tokens // number if number else _FIRST)
+
+    def _takes(self, need: Need, answer: int) -> tuple[int, float | None]:
+        """Tokens and US dollars of a call whose answer has so many tokens; None where the cost is not known yet."""
+        prompt = round(need.prompt * self._longer)
+        if need.price is not None:
+            return prompt + answer, need.price.of(prompt, answer)
+        return prompt + answer, self._costs.get(need.model) if need.longest else 0.0
+
+    def _fits(self, takes: tuple[int, float | None], budget: Budget, *, unknown_fits: bool = False) -> bool:
+        tokens, money = takes
+        if budget.tokens is not None and self.tokens + sum(held.tokens for held in self._open) + tokens > budget.tokens:
+            return False
+        if budget.money is None:
+            return True
+        if money is None:
+            return unknown_fits  # such a call is made alone, and then its model's cost is known
+        return self.money + sum(held.money or 0.0 for held in self._open) + money <= budget.money
+
+    def _too_small(self, takes: tuple[int, float | None], budget: Budget) -> str:
+        tokens, money = takes
+        if budget.tokens is not None and self.tokens + tokens > budget.tokens:
+            name, limit, used, more = "tokens", float(budget.tokens), float(self.tokens), float(tokens)
+        else:
+            name, limit, used, more = "US$", budget.money or 0.0, self.money, money or 0.0
+        return (
+            f"The budget of {_told(name, limit)} has no room for the next call: {_told(name, used)} are used, and it "
+            f"takes about {_told(name, more)}. {_RAISE}"
+        )
+
+
+def _told(name: str, amount: float) -> str:
+    return f"{amount:,.0f} tokens" if name == "tokens" else f"US$ {amount:.4g}"

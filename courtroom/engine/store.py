@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import secrets
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from courtroom.bad_rows import read, read_all
 from courtroom.case import Case, Strict
 from courtroom.case_kinds import parse_case
 from courtroom.database import Database
@@ -16,6 +18,7 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import EVENT, Called, Event, Retrieved, StageBegan, Verdict, Voted
 from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.setup import Setup
+from courtroom.errors import Unreadable
 
 if TYPE_CHECKING:
     from courtroom.engine.record import Record
@@ -91,6 +94,7 @@ class RunStore:
 
         Raises:
             NoSuchRun: nothing is on record under this id.
+            Unreadable: its row is damaged.
         """
         row = self._database.connection.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()
         if row is None:
@@ -98,9 +102,12 @@ class RunStore:
         return _run(row)
 
     def runs(self) -> list[Run]:
-        """All runs, oldest first."""
-        rows = self._database.connection.execute("SELECT * FROM runs ORDER BY created, rowid")
-        return [_run(row) for row in rows]
+        """All runs that can be read, oldest first; `unreadable` has the others."""
+        return self._read_all()[0]
+
+    def unreadable(self) -> list[Unreadable]:
+        """The runs whose row is damaged."""
+        return self._read_all()[1]
 
     def kin(self, run: str) -> list[Run]:
         """The run, what it was forked from, and all that was forked from any of these; oldest first."""
@@ -111,7 +118,7 @@ class RunStore:
             " SELECT * FROM runs WHERE id IN (SELECT id FROM tree) ORDER BY created, rowid",
             (run,),
         )
-        return [_run(row) for row in rows]
+        return read_all(rows, _run)[0]
 
     def root(self, run: str) -> str:
         """The run from which all of its family stems."""
@@ -124,13 +131,17 @@ class RunStore:
 
     def case(self, run: Run) -> Case:
         """The case as it was when the run was made."""
-        row = self._database.connection.execute("SELECT body FROM snapshots WHERE hash = ?", (run.case_hash,))
-        return parse_case(json.loads(row.fetchone()["body"]))
+        row = self._database.connection.execute(
+            "SELECT body FROM snapshots WHERE hash = ?", (run.case_hash,)
+        ).fetchone()
+        if row is None:
+            raise Unreadable("run", run.id, "its case is missing from the store")
+        return read("case of run", run.id, lambda: parse_case(json.loads(row["body"])))
 
     def setup(self, run: str, kind: type[S]) -> S:
         """The setup of a run, as the procedure's own type."""
         row = self._database.connection.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()
-        return kind.model_validate_json(row["setup"])
+        return read("setup of run", run, lambda: kind.model_validate_json(row["setup"]))
 
     def replace_setup(self, run: str, setup: Setup) -> None:
         """Change what may change under way, such as a budget."""
@@ -153,7 +164,7 @@ class RunStore:
     def control(self, run: str) -> Control:
         """How far the run may go."""
         row = self._database.connection.execute("SELECT control FROM runs WHERE id = ?", (run,)).fetchone()
-        return Control.model_validate_json(row["control"])
+        return read("run", run, lambda: Control.model_validate_json(row["control"]))
 
     def set_control(self, run: str, control: Control) -> None:
         """Say how far the run may go."""
@@ -161,11 +172,15 @@ class RunStore:
 
     def delete(self, run: str) -> None:
         """Forget a run. Answers stay: another run may have them on record."""
-        with self._database.transaction() as db:
-            db.execute("DELETE FROM events WHERE run = ?", (run,))
-            db.execute("DELETE FROM runs WHERE id = ?", (run,))
-            for table in ("rewinds", "questions", "seats"):
-                db.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
+        with self._database.transaction():
+            self.take_out([run])
+
+    def take_out(self, runs: Iterable[str]) -> None:
+        """As `delete`, within a transaction of the caller's."""
+        named = [(run,) for run in runs]
+        for table in ("events", "rewinds", "questions", "seats", "lost_drivers"):
+            self._database.connection.executemany(f"DELETE FROM {table} WHERE run = ?", named)
+        self._database.connection.executemany("DELETE FROM runs WHERE id = ?", named)
 
     def restore(self, record: Record) -> None:
         """Bring back a run that was deleted."""
@@ -194,6 +209,9 @@ class RunStore:
                 [(run.id, *row) for row in rows],
             )
 
+    def _read_all(self) -> tuple[list[Run], list[Unreadable]]:
+        return read_all(self._database.connection.execute("SELECT * FROM runs ORDER BY created, rowid"), _run)
+
     # --- who drives -----------------------------------------------------------------------------------------
 
     def claim(self, run: str, owner: str, former: str | None) -> bool:
@@ -202,6 +220,26 @@ class RunStore:
             "UPDATE runs SET owner = ?, heartbeat = ? WHERE id = ? AND owner IS ?", (owner, time.time(), run, former)
         )
         return cursor.rowcount == 1
+
+    def lost_driver(self, run: str) -> int:
+        """Note that a process ended while it drove the run; how often in a row that was without a new event between.
+
+        A run that waits for a person makes no events however well it goes, so that its drivers don't count.
+        """
+        with self._database.transaction() as db:
+            if db.execute("SELECT 1 FROM questions WHERE run = ? AND answer IS NULL", (run,)).fetchone():
+                return 0
+            db.execute(
+                "INSERT INTO lost_drivers SELECT ?, 1, ifnull(max(seq), 0) FROM events WHERE run = ? ON CONFLICT (run)"
+                " DO UPDATE SET times = iif(excluded.seen > seen, 1, times + 1), seen = excluded.seen",
+                (run, run),
+            )
+            row = db.execute("SELECT times FROM lost_drivers WHERE run = ?", (run,)).fetchone()
+        return int(row["times"])
+
+    def forget_lost_drivers(self, run: str) -> None:
+        """A person lets the run go on: it counts as new."""
+        self._database.connection.execute("DELETE FROM lost_drivers WHERE run = ?", (run,))
 
     def beat(self, run: str, owner: str) -> bool:
         """Show that the owner is alive; False when the run is no longer its own."""
@@ -230,7 +268,8 @@ class RunStore:
     def stages(self, run: str) -> list[str]:
         """Names of the stages that have begun."""
         rows = self._database.connection.execute(
-            "SELECT json_extract(body, '$.name') AS name FROM events WHERE run = ? AND kind = 'stage' ORDER BY seq",
+            "SELECT json_extract(body, '$.name') AS name FROM events WHERE run = ? AND kind = 'stage' AND json_valid(body)"
+            " ORDER BY seq",
             (run,),
         )
         return [row["name"] for row in rows]
@@ -238,9 +277,9 @@ class RunStore:
     def events(self, run: str) -> Iterator[tuple[float, Event]]:
         """All events with their times, in order."""
         rows = self._database.connection.execute(
-            "SELECT at, body FROM events WHERE run = ? AND kind != 'overtaken' ORDER BY seq", (run,)
+            "SELECT seq, at, body FROM events WHERE run = ? AND kind != 'overtaken' ORDER BY seq", (run,)
         )
-        return ((row["at"], EVENT.validate_json(row["body"])) for row in rows)
+        return ((row["at"], _event(run, row)) for row in rows)
 
     def status(self, run: str) -> str:
         """Where the run stands."""
@@ -261,10 +300,10 @@ class RunStore:
         seen: str | None = run
         while seen is not None:
             rows = self._database.connection.execute(
-                "SELECT body FROM events WHERE run = ? AND kind IN ('retrieval', 'overtaken') AND body LIKE ?",
+                "SELECT seq, body FROM events WHERE run = ? AND kind IN ('retrieval', 'overtaken') AND body LIKE ?",
                 (seen, f"%{key}%"),
             )
-            for event in (EVENT.validate_json(row["body"]) for row in rows):
+            for event in (_event(run, row) for row in rows):
                 if isinstance(event, Retrieved) and event.key == key:
                     return event
             parent = self._database.connection.execute("SELECT parent FROM runs WHERE id = ?", (seen,)).fetchone()
@@ -295,9 +334,9 @@ class RunStore:
     def overtaken(self, run: str) -> list[Called]:
         """Calls that were made before the run was worked out anew, and that do not stand in it any more."""
         rows = self._database.connection.execute(
-            "SELECT body FROM events WHERE run = ? AND kind = 'overtaken' ORDER BY seq", (run,)
+            "SELECT seq, body FROM events WHERE run = ? AND kind = 'overtaken' ORDER BY seq", (run,)
         )
-        calls = [event for row in rows if isinstance(event := EVENT.validate_json(row["body"]), Called)]
+        calls = [event for row in rows if isinstance(event := _event(run, row), Called)]
         if not calls:
             return []
         standing = {(call.path, call.keys) for _, call in self.events(run) if isinstance(call, Called)}
@@ -320,9 +359,17 @@ def new_id() -> str:
     return time.strftime("%y%m%d-%H%M%S-") + secrets.token_hex(3)
 
 
-def _run(row: object) -> Run:
-    fields = dict(row)  # type: ignore[call-overload]
+def _run(row: sqlite3.Row) -> Run:
+    fields = dict(row)
     fields.pop("setup")
-    fields["control"] = Control.model_validate_json(fields["control"])
-    fields["verdict"] = Verdict.model_validate_json(fields["verdict"]) if fields["verdict"] else None
-    return Run.model_validate(fields)
+
+    def parsed() -> Run:
+        fields["control"] = Control.model_validate_json(fields["control"])
+        fields["verdict"] = Verdict.model_validate_json(fields["verdict"]) if fields["verdict"] else None
+        return Run.model_validate(fields)
+
+    return read("run", row["id"], parsed)
+
+
+def _event(run: str, row: sqlite3.Row) -> Event:
+    return read("run", run, lambda: EVENT.validate_json(row["body"]))

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
-from sklearn.metrics import precision_recall_fscore_support
-from sklearn.preprocessing import MultiLabelBinarizer
-
 Labels = Collection[Hashable]
 
 
@@ -38,6 +35,9 @@ def macro_scores(predicted: Sequence[Labels], gold: Sequence[Labels]) -> Macro:
     Raises:
         ValueError: the two differ in length, or are empty.
     """
+    from sklearn.metrics import precision_recall_fscore_support  # slow to import: only when something is measured
+    from sklearn.preprocessing import MultiLabelBinarizer
+
     paired(predicted, gold)
     seen = dict.fromkeys(label for labels in (*predicted, *gold) for label in labels)
     if not seen:

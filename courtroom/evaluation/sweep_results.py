@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from courtroom.engine.events import Verdict
 from courtroom.evaluation.sweep_store import Cell
 from courtroom.evaluation.sweeps import Kind, Plan
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Z = 1.959963984540054
 """The 97.5 % point of the normal distribution: intervals are of 95 %."""
@@ -136,6 +138,8 @@ def wilson(hits: int, trials: int) -> Share:
 
 def table(found: Results) -> pd.DataFrame:
     """A line a variant; shares from 0 to 1, None where there is nothing yet."""
+    import pandas as pd  # slow to import: only when there is a table
+
     lines = []
     for row in found.rows:
         line: dict[str, object] = {

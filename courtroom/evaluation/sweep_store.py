@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from collections.abc import Callable
 from typing import Literal
 
+from courtroom.bad_rows import read, read_all
 from courtroom.case import Strict
 from courtroom.database import Database
 from courtroom.engine.events import Verdict
 from courtroom.engine.store import new_id
-from courtroom.errors import CourtroomError
+from courtroom.errors import CourtroomError, Unreadable
 from courtroom.evaluation.sweeps import Plan
 
 Status = Literal["running", "paused", "done", "cancelled"]
@@ -87,9 +90,12 @@ class SweepStore:
         return _sweep(row)
 
     def sweeps(self) -> list[Sweep]:
-        """All sweeps, newest first."""
-        rows = self._database.connection.execute("SELECT * FROM sweeps ORDER BY created DESC, rowid DESC")
-        return [_sweep(row) for row in rows]
+        """All sweeps that can be read, newest first; `unreadable` has the others."""
+        return self._read_all()[0]
+
+    def unreadable(self) -> list[Unreadable]:
+        """The sweeps whose row is damaged."""
+        return self._read_all()[1]
 
     def cells(self, sweep: str) -> list[Cell]:
         """Every variant under every seed, in the order in which they are run: the base first."""
@@ -111,9 +117,18 @@ class SweepStore:
             "UPDATE sweeps SET status = ?, reason = ? WHERE id = ?", (status, reason, sweep)
         )
 
-    def delete(self, sweep: str) -> None:
-        """Forget a sweep; its runs stay."""
+    def delete(self, sweep: str, take_out: Callable[[list[str]], None]) -> None:
+        """Forget a sweep and its runs, all or nothing; the base run stays.
+
+        Args:
+            take_out: forgets runs, within the transaction.
+        """
         with self._database.transaction() as db:
+            rows = db.execute(
+                "SELECT run FROM sweep_runs WHERE sweep = ? AND run <> (SELECT base FROM sweeps WHERE id = sweep)",
+                (sweep,),
+            )
+            take_out([row["run"] for row in rows])
             db.execute("DELETE FROM sweep_runs WHERE sweep = ?", (sweep,))
             db.execute("DELETE FROM sweeps WHERE id = ?", (sweep,))
 
@@ -138,13 +153,25 @@ class SweepStore:
             "UPDATE sweeps SET owner = NULL, heartbeat = NULL WHERE id = ? AND owner = ?", (sweep, owner)
         )
 
+    def _read_all(self) -> tuple[list[Sweep], list[Unreadable]]:
+        rows = self._database.connection.execute("SELECT * FROM sweeps ORDER BY created DESC, rowid DESC")
+        return read_all(rows, _sweep)
 
-def _sweep(row: object) -> Sweep:
-    fields = dict(row)  # type: ignore[call-overload]
-    return Sweep.model_validate({**fields, "plan": Plan.model_validate_json(fields["plan"])})
+
+def _sweep(row: sqlite3.Row) -> Sweep:
+    fields = dict(row)
+    return read(
+        "sweep",
+        row["id"],
+        lambda: Sweep.model_validate({**fields, "plan": Plan.model_validate_json(fields["plan"])}),
+    )
 
 
-def _cell(row: object) -> Cell:
-    fields = dict(row)  # type: ignore[call-overload]
-    verdict = Verdict.model_validate_json(fields["verdict"]) if fields["verdict"] else None
-    return Cell.model_validate({**fields, "verdict": verdict})
+def _cell(row: sqlite3.Row) -> Cell:
+    fields = dict(row)
+
+    def parsed() -> Cell:
+        verdict = Verdict.model_validate_json(fields["verdict"]) if fields["verdict"] else None
+        return Cell.model_validate({**fields, "verdict": verdict})
+
+    return read("run", row["run"], parsed)

@@ -12,6 +12,7 @@ from courtroom.engine.procedure import Choice
 from courtroom.engine.record import Record
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import tone
+from courtroom.figures.plain import plain
 
 
 def draw_flow(record: Record, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
@@ -33,7 +34,7 @@ def draw_flow(record: Record, choices: Sequence[Choice], theme: str = "light") -
     figure = go.Figure(
         go.Sankey(
             node={
-                "label": [f"{record.ballot_name(nodes[n][0])}: {titles[nodes[n][1]]}" for n in used],
+                "label": [plain(f"{record.ballot_name(nodes[n][0])}: {titles[nodes[n][1]]}") for n in used],
                 "color": [colours[nodes[n][1]] for n in used],
                 "pad": 22,
                 "thickness": 18,

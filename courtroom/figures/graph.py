@@ -12,6 +12,10 @@ from courtroom.engine.blocks import Graph
 from courtroom.engine.procedure import Choice
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, LINE, NEUTRAL, tone
+from courtroom.figures.plain import plain
+
+TIP = 0.82
+"""Where an edge has its arrow, as a share of its length: clear of the node that it points to."""
 
 
 def draw_graph(
@@ -52,21 +56,28 @@ def draw_graph(
         )
     for strong in (False, True):
         lines = [edge for edge in graph.edges if edge.strong == strong]
-        xs, ys = [], []
+        xs, ys, sizes = [], [], []
         for edge in lines:
             (x0, y0), (x1, y1) = at[edge.source], at[edge.target]
-            xs += [x0, x1, None]
-            ys += [y0, y1, None]
+            xs += [x0, x0 + (x1 - x0) * TIP, x1, None]
+            ys += [y0, y0 + (y1 - y0) * TIP, y1, None]
+            sizes += [0, 12 if strong else 9, 0, 0]
         colour, width = (INK[theme], 2.5) if strong else (LINE[theme], 1)
+        # Arrows are marks of the line itself: an annotation each takes seconds to draw and to write down.
         figure.add_scatter(
-            x=xs, y=ys, mode="lines", line={"color": colour, "width": width}, hoverinfo="skip", showlegend=False
+            x=xs,
+            y=ys,
+            mode="lines+markers",
+            line={"color": colour, "width": width},
+            marker={
+                "symbol": "arrow",
+                "angleref": "previous",
+                "size": sizes,
+                "color": INK[theme] if strong else NEUTRAL[theme],
+            },
+            hoverinfo="skip",
+            showlegend=False,
         )
-        for edge in lines:
-            (x0, y0), (x1, y1) = at[edge.source], at[edge.target]
-            figure.add_annotation(
-                x=x0 + (x1 - x0) * 0.82, y=y0 + (y1 - y0) * 0.82, ax=x0, ay=y0, xref="x", yref="y", axref="x", ayref="y",
-                arrowhead=2, arrowsize=1.1, arrowwidth=width, arrowcolor=colour, showarrow=True, opacity=1 if strong else 0.55,
-            )  # fmt: skip
     named = {choice.name: choice for choice in choices}
     for choice in (*choices, None):
         nodes = [node for node in graph.nodes if (named.get(node.choice) if node.choice else None) == choice]
@@ -77,13 +88,16 @@ def draw_graph(
             x=[at[node.id][0] for node in nodes],
             y=[at[node.id][1] for node in nodes],
             mode="markers+text",
-            name=choice.title if choice else "No vote",
+            name=plain(choice.title) if choice else "No vote",
             showlegend=any(node.choice for node in graph.nodes),
-            text=[node.label.split()[0] for node in nodes],
+            text=[plain(" ".join(node.label.split()[:1])) for node in nodes],
             textposition="bottom center",
             textfont={"size": 12, "color": INK[theme]},
             customdata=[node.id for node in nodes],
-            hovertext=[f"{n.label}<br>{choice.title if choice else 'no vote'}<br>{n.detail}" for n in nodes],
+            hovertext=[
+                "<br>".join(map(plain, (node.label, choice.title if choice else "no vote", node.detail)))
+                for node in nodes
+            ],
             hoverinfo="text",
             marker={
                 "symbol": choice.symbol if choice else "diamond-open",

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, LINE, tone
+from courtroom.figures.plain import plain
 from courtroom.knowledge.jurisprudence import Standard
 
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "star")
@@ -37,9 +38,9 @@ def draw_standards(
             x=[at[standard.id][0] for standard in known],
             y=[at[standard.id][1] for standard in known],
             mode="markers",
-            name=label,
+            name=plain(label),
             customdata=[standard.id for standard in known],
-            hovertext=[f"{standard.title or standard.id}<br>{label}" for standard in known],
+            hovertext=[f"{plain(standard.title or standard.id)}<br>{plain(label)}" for standard in known],
             hoverinfo="text",
             marker={
                 "size": 14,

@@ -10,6 +10,7 @@ from courtroom.engine.procedure import Choice
 from courtroom.evaluation.sweep_results import Result, Results
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, NEUTRAL, tone
+from courtroom.figures.plain import plain
 
 ROW = 30
 """Pixels of height for a variant."""
@@ -38,7 +39,9 @@ def draw_shares(found: Results, choices: Sequence[Choice], theme: str = "light")
                 "color": NEUTRAL[theme],
                 "thickness": 1.5,
             },
-            customdata=[[row.name, row.done, share.low, share.high] for row, share in zip(rows, shares, strict=True)],
+            customdata=[
+                [plain(row.name), row.done, share.low, share.high] for row, share in zip(rows, shares, strict=True)
+            ],
             hovertemplate="%{customdata[0]}<br>%{x:.0%} of %{customdata[1]} runs, "
             "95 % interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<extra></extra>",
         )
@@ -72,7 +75,7 @@ def draw_swings(found: Results, choices: Sequence[Choice], theme: str = "light",
             textposition="outside",
             cliponaxis=False,
             textfont={"color": INK[theme]},
-            customdata=[row.name for row in rows],
+            customdata=[plain(row.name) for row in rows],
             hovertemplate="%{customdata}<br>%{x:+.1%}<extra></extra>",
         )
     )
@@ -94,7 +97,7 @@ def draw_flips(found: Results, theme: str = "light") -> go.Figure:
             marker={"color": tone(1, theme)},
             text=[f"{row.flips} of {row.pairs}" for row in rows],
             textposition="auto",
-            customdata=[f"{row.name}: {row.outcome}" for row in rows],
+            customdata=[plain(f"{row.name}: {row.outcome}") for row in rows],
             hovertemplate="%{customdata}<extra></extra>",
         )
     )
@@ -118,13 +121,11 @@ def _listed(figure: go.Figure, rows: Sequence[Result], theme: str) -> go.Figure:
 
 def _names(rows: Sequence[Result]) -> list[str]:
     """Each row's own place on the axis, also where two have one name."""
-    return [f"{number} {row.name}" for number, row in enumerate(rows)]
+    return [f"{number} {plain(row.name)}" for number, row in enumerate(rows)]
 
 
 def _short(name: str) -> str:
-    """Plotly reads some tags in labels, so marks that could begin one are made plain."""
-    plain = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-    return plain.replace("&", "&amp;").replace("<", "&lt;")
+    return plain(name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…")
 
 
 def _title(outcome: str, choices: Sequence[Choice]) -> str:

@@ -10,12 +10,13 @@ from courtroom.engine.procedure import Choice
 from courtroom.engine.record import Record
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, tone
+from courtroom.figures.plain import plain
 
 
 def draw_votes(record: Record, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
     """One bar a ballot, a colour and a word a choice, abstentions last."""
     ballots = list(record.ballots)
-    names = [record.ballot_name(ballot) for ballot in ballots]
+    names = [plain(record.ballot_name(ballot)) for ballot in ballots]
     figure = go.Figure()
     for choice in (*choices, None):
         counts = [
@@ -23,11 +24,11 @@ def draw_votes(record: Record, choices: Sequence[Choice], theme: str = "light") 
         ]
         if choice is None and not any(counts):
             continue
-        title = choice.title if choice else "Abstained"
+        title = plain(choice.title) if choice else "Abstained"
         figure.add_bar(
             y=names,
             x=counts,
-            name=f"{choice.mark} {title}" if choice else title,
+            name=f"{plain(choice.mark)} {title}" if choice else title,
             orientation="h",
             marker={"color": tone(choice.tone if choice else None, theme)},
             text=[f"{title} {count}" if count else "" for count in counts],

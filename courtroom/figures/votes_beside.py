@@ -10,6 +10,7 @@ from courtroom.engine.procedure import Choice
 from courtroom.evaluation.comparison import Ballot
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, tone
+from courtroom.figures.plain import plain
 
 
 def draw_votes_beside(
@@ -26,7 +27,7 @@ def draw_votes_beside(
         for place in range(len(runs))
         if any(m.votes[place] for m in ballot.members)
     ]
-    where = [[ballot.name for ballot, _ in bars], [runs[place] for _, place in bars]]
+    where = [[plain(ballot.name) for ballot, _ in bars], [runs[place] for _, place in bars]]
     figure = go.Figure()
     for choice in (*choices, None):
         counts = [
@@ -39,11 +40,11 @@ def draw_votes_beside(
         ]
         if choice is None and not any(map(any, counts)):
             continue
-        title = choice.title if choice else "Abstained"
+        title = plain(choice.title) if choice else "Abstained"
         figure.add_bar(
             y=where,
             x=[sum(given) / len(given) for given in counts],
-            name=f"{choice.mark} {title}" if choice else title,
+            name=f"{plain(choice.mark)} {title}" if choice else title,
             orientation="h",
             marker={"color": tone(choice.tone if choice else None, theme)},
             text=[f"{title} {sum(given)}" if any(given) else "" for given in counts],

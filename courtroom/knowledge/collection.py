@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +11,10 @@ from typing import Generic, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 
+from courtroom.bad_rows import read, read_all
 from courtroom.case import Strict
 from courtroom.database import Database
-from courtroom.errors import CourtroomError
+from courtroom.errors import CourtroomError, Unreadable
 from courtroom.knowledge import word_index
 from courtroom.knowledge.embedding import DEFAULT, Embedding, Vectors
 from courtroom.knowledge.fusion import fuse
@@ -98,30 +100,47 @@ class Collection(Generic[R]):
     # --- records --------------------------------------------------------------------------------------------
 
     def all(self) -> list[R]:
-        """All records, in the order in which they came."""
-        rows = self._database.connection.execute(
-            "SELECT body FROM knowledge WHERE collection = ? ORDER BY added, seq", (self.name,)
-        )
-        return [self._kind.model_validate_json(row["body"]) for row in rows]
+        """All records that can be read, in the order in which they came; `unreadable` has the others."""
+        return self.page(0, -1)
 
     def page(self, start: int, count: int) -> list[R]:
-        """Some records, in the order in which they came."""
+        """Some records, in the order in which they came; without those that can't be read."""
+        return self._page(start, count)[0]
+
+    def unreadable(self, start: int = 0, count: int = -1) -> list[Unreadable]:
+        """The records whose row is damaged, of all or of one page."""
+        return self._page(start, count)[1]
+
+    def _page(self, start: int, count: int) -> tuple[list[R], list[Unreadable]]:
         rows = self._database.connection.execute(
-            "SELECT body FROM knowledge WHERE collection = ? ORDER BY added, seq LIMIT ? OFFSET ?",
+            "SELECT id, body FROM knowledge WHERE collection = ? ORDER BY added, seq LIMIT ? OFFSET ?",
             (self.name, count, start),
         )
-        return [self._kind.model_validate_json(row["body"]) for row in rows]
+        return read_all(rows, self._record)
 
     def __len__(self) -> int:
         row = self._database.connection.execute("SELECT count(*) FROM knowledge WHERE collection = ?", (self.name,))
         return int(row.fetchone()[0])
 
     def get(self, name: str) -> R | None:
-        """One record."""
+        """One record.
+
+        Raises:
+            Unreadable: its row is damaged.
+        """
         row = self._database.connection.execute(
-            "SELECT body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name)
+            "SELECT id, body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name)
         ).fetchone()
-        return self._kind.model_validate_json(row["body"]) if row else None
+        return self._record(row) if row else None
+
+    def _readable(self, name: str) -> R | None:
+        row = self._database.connection.execute(
+            "SELECT id, body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name)
+        )
+        return next(iter(read_all(row, self._record)[0]), None)
+
+    def _record(self, row: sqlite3.Row) -> R:
+        return read(f"record of “{self.name}”", row["id"], lambda: self.parse(row["body"]))
 
     def parse(self, body: str) -> R:
         """A record from JSON."""
@@ -209,7 +228,7 @@ class Collection(Generic[R]):
         cosines, bm25 = dict(dense), dict(by_words)
         found = []
         for name in list(order)[:k]:
-            record = await asyncio.to_thread(self.get, name)
+            record = await asyncio.to_thread(self._readable, name)
             if record is not None:
                 scores = Scores(
                     similarity=cosines.get(name),
@@ -227,6 +246,7 @@ class Collection(Generic[R]):
         if (under, version) not in self._small:
             names = await asyncio.to_thread(self.names_under, under)
             vectors = await self.vectors(names)
+            names = [name for name in names if name in vectors]
             rows = (
                 np.stack([np.asarray(vectors[name], np.float32) for name in names])
                 if names
@@ -266,7 +286,7 @@ class Collection(Generic[R]):
 
     async def vectors(self, names: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """The vectors of records by id, each of length 1."""
-        texts = {name: self._texts_of(record)[0] for name in names if (record := self.get(name)) is not None}
+        texts = {name: self._texts_of(record)[0] for name in names if (record := self._readable(name)) is not None}
         rows = await self._embedding.embed(list(texts.values()))
         return dict(zip(texts, rows, strict=True))
 
@@ -277,6 +297,24 @@ class Collection(Generic[R]):
     async def warm(self) -> None:
         """Open the index and bring it up to date."""
         await self.search("", 1)
+
+    async def indexed(self) -> Mapping[str, str]:
+        """What the vector index holds: the digests of texts by id.
+
+        Raises:
+            CourtroomError: it does not open.
+        """
+        return await self._index.held(len(self.texts()))
+
+    def index_words(self) -> int:
+        """Make the word index anew over all records that can be read; how many these are."""
+        with self._database.transaction() as db:
+            word_index.empty(db, self.name)
+            rows = db.execute("SELECT seq, id, body FROM knowledge WHERE collection = ?", (self.name,)).fetchall()
+            records = read_all(rows, lambda row: (row["seq"], self._record(row)))[0]
+            for seq, record in records:
+                word_index.put(db, self.name, seq, "\n".join(self._texts_of(record)))
+        return len(records)
 
     # --- embedding ------------------------------------------------------------------------------------------
 
@@ -337,6 +375,6 @@ class Collection(Generic[R]):
         if not self._database.connection.execute(f"SELECT 1 {missing} LIMIT 1", (self.name,)).fetchone():
             return
         with self._database.transaction() as db:
-            for row in db.execute(f"SELECT seq, body {missing}", (self.name,)).fetchall():
-                record = self._kind.model_validate_json(row["body"])
-                word_index.put(db, self.name, row["seq"], "\n".join(self._texts_of(record)))
+            rows = db.execute(f"SELECT seq, id, body {missing}", (self.name,)).fetchall()
+            for seq, record in read_all(rows, lambda row: (row["seq"], self._record(row)))[0]:
+                word_index.put(db, self.name, seq, "\n".join(self._texts_of(record)))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from courtroom.article_numbers import article_number
+from courtroom.bad_rows import read, read_all
 from courtroom.case import Strict
 from courtroom.case_files import read_upload
 from courtroom.charge import charges_of
@@ -78,7 +79,7 @@ class Imports:
     def pending(self) -> list[Pending]:
         """Imports that have not come to their end, oldest first."""
         rows = self._database.connection.execute("SELECT * FROM imports ORDER BY began")
-        return [Pending.model_validate(dict(row)) for row in rows]
+        return read_all(rows, lambda row: read("import", row["name"], lambda: Pending.model_validate(dict(row))))[0]
 
     async def go_on(self, digest: str, progress: Progress = lambda what, done, total: None) -> Pending:
         """Take in what is still to be taken in, then bring the index up to date."""
@@ -149,12 +150,7 @@ class Imports:
 
 
 def _statutes(name: str, data: bytes) -> Iterator[Statute]:
-    for number, line in _lines(name, data):
-        where = f"{name}, line {number}"
-        try:
-            row = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise CourtroomError(f"{where} is not valid JSON. Mend it; nothing of the file was taken in.") from error
+    for where, row in _rows(name, data):
         try:
             yield _statute(row)
         except ValidationError as error:
@@ -201,9 +197,24 @@ def _cases(name: str, data: bytes) -> Iterator[CriminalCase]:
         yield case.model_copy(update={"id": f"case-{facts}"})  # the same facts are one precedent
 
 
-def _lines(name: str, data: bytes) -> Iterator[tuple[int, str]]:
+def _rows(name: str, data: bytes) -> Iterator[tuple[str, Any]]:
+    """What stands on each line, or in each entry of one JSON document."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CourtroomError(f"{name} is not UTF-8 text. Save it as UTF-8.") from error
-    return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
+    if text.lstrip().startswith("["):
+        rows = _value(name, text)
+        yield from ((f"{name}, entry {number}", row) for number, row in enumerate(rows, start=1))
+        return
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            where = f"{name}, line {number}"
+            yield where, _value(where, line)
+
+
+def _value(where: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:  # ValueError also of a number with too many digits
+        raise CourtroomError(f"{where} is not valid JSON. Mend it; nothing of the file was taken in.") from error

@@ -86,6 +86,21 @@ class VectorIndex:
         here = self._left or {}
         return [(i, round(1.0 - distance, 6)) for i, distance in pairs if i in here and i not in exclude][:k]
 
+    async def held(self, count: int) -> dict[str, str]:
+        """What it holds now: digests of texts by id; nothing is brought up to date.
+
+        Args:
+            count: of texts that it should hold: an index over many is made in another way.
+
+        Raises:
+            CourtroomError: it does not open.
+        """
+        try:
+            await self._do(partial(self._fit, count))
+            return await self._do(self._known)
+        except _Broken as error:
+            raise CourtroomError(f"The index {self._name} does not open. Look something up, or mend it.") from error
+
     async def _sync(self, records: Records) -> None:
         version = await asyncio.to_thread(records.version)
         if self._left is not None and version == self._version:

@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from courtroom.bad_rows import read, read_all
 from courtroom.case import Strict
 from courtroom.database import Database
-from courtroom.errors import CourtroomError
+from courtroom.errors import CourtroomError, Unreadable
 from courtroom.knowledge.collection import Collection, Name
 
 Phase = Literal["norms", "archive", "buffer", "induction", "refinement", "confidence", "merge", "pruning"]
@@ -92,19 +93,25 @@ class Lessons:
         with self._database.transaction() as db:
             row = db.execute("SELECT * FROM lessons WHERE run = ? AND path = ?", (run, path)).fetchone()
             if row:
-                return _taught(row)
+                return taught(row)
             changes = tuple(change for op in lesson.ops if (change := self._apply(op)))
             body = {"phase": lesson.phase, "why": lesson.why, "changes": _CHANGES.dump_python(changes, mode="json")}
             cursor = db.execute(
                 "INSERT INTO lessons (run, path, at, body) VALUES (?, ?, ?, ?) RETURNING *",
                 (run, path, time.time(), json.dumps(body, ensure_ascii=False)),
             )
-            return _taught(cursor.fetchone())
+            return taught(cursor.fetchone())
 
     def all(self) -> list[Taught]:
-        """All lessons, oldest first, undone ones too."""
-        rows = self._database.connection.execute("SELECT * FROM lessons ORDER BY seq")
-        return [_taught(row) for row in rows]
+        """All lessons that can be read, oldest first, undone ones too; `unreadable` has the others."""
+        return self._read_all()[0]
+
+    def unreadable(self) -> list[Unreadable]:
+        """The lessons whose row is damaged."""
+        return self._read_all()[1]
+
+    def _read_all(self) -> tuple[list[Taught], list[Unreadable]]:
+        return read_all(self._database.connection.execute("SELECT * FROM lessons ORDER BY seq"), taught)
 
     def of(self, record: str) -> list[Taught]:
         """The life of one record: the lessons that touched it, or in which another one took its place."""
@@ -184,6 +191,12 @@ class Lessons:
             known.put([known.parse(json.dumps(body))])
 
 
-def _taught(row: Any) -> Taught:
+def taught(row: Any) -> Taught:
+    """A lesson from its row.
+
+    Raises:
+        Unreadable: the row is damaged.
+    """
     fields = dict(row)
-    return Taught.model_validate({**{k: v for k, v in fields.items() if k != "body"}, **json.loads(fields["body"])})
+    known = {k: v for k, v in fields.items() if k != "body"}
+    return read("lesson", row["seq"], lambda: Taught.model_validate({**known, **json.loads(fields["body"])}))

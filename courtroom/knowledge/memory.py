@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-import networkx as nx
 from pydantic import Field
 
 from courtroom.case import Strict
 from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.jurisprudence import Directive, Standard
 from courtroom.knowledge.recall import activated, cosine, iou, score, standards_graph, topo
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 U = TypeVar("U", Standard, Directive)
 
@@ -160,6 +162,8 @@ class Memory:
         return [directive, trajectory, others[least]]
 
     async def _near_duplicates(self, threshold: float) -> list[Directive]:
+        import networkx as nx  # slow to import: only when there is a graph
+
         known = self.directives.all()
         vectors = await self.directives.vectors([directive.id for directive in known])
         near = nx.Graph()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 
 from courtroom.knowledge.jurisprudence import Tags
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Vector = Sequence[float]
 
@@ -28,6 +31,8 @@ def iou(tags: Tags, candidates: Tags) -> float:
 
 def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], tau: float) -> nx.Graph:
     """Standards, linked where their vectors' cosine is at least tau and their labels are identical (section 3.4.1)."""
+    import networkx as nx  # slow to import: only when there is a graph
+
     graph = nx.Graph()
     graph.add_nodes_from(labels)
     groups: dict[Tags, list[str]] = {}
@@ -42,6 +47,8 @@ def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], t
 
 def activated(graph: nx.Graph, seeds: Iterable[str], hops: int) -> set[str]:
     """What is reached from the seeds in at most `hops` steps, the seeds included (appendix D, diffusion)."""
+    import networkx as nx
+
     reached: set[str] = set()
     for seed in seeds:
         if seed in graph:

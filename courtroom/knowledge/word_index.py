@@ -38,6 +38,14 @@ def drop(db: sqlite3.Connection, collection: str, seq: int) -> None:
     db.execute(f"DELETE FROM words_{collection} WHERE rowid = ?", (seq,))
 
 
+def empty(db: sqlite3.Connection, collection: str) -> None:
+    """Make an index without entries, also in place of a damaged one."""
+    db.execute(f"DROP TABLE IF EXISTS vocabulary_{collection}")
+    db.execute(f"DROP TABLE IF EXISTS words_{collection}")
+    db.execute(f"CREATE VIRTUAL TABLE words_{collection} USING fts5(words)")
+    db.execute(f"CREATE VIRTUAL TABLE vocabulary_{collection} USING fts5vocab(words_{collection}, row)")
+
+
 def closest(db: sqlite3.Connection, collection: str, text: str, k: int) -> list[tuple[str, float]]:
     """The k best records by BM25 (k1 = 1.2, b = 0.75), ids with scores above 0, best first."""
     asked = _telling(db, collection, Counter(terms(text)))

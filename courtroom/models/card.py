@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -11,12 +14,28 @@ from typing import Any
 def load() -> Any:
     """LiteLLM with everything off that we don't use. Takes about 1.5 s the first time: call it in a thread."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # no look-up on the network at import
-    import litellm
+    with no_collection():
+        import litellm
 
+        import courtroom.models.transport  # noqa: F401  binds what comes in
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.drop_params = True
     return litellm
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Import without a stall: among so many new objects each collection holds up every thread for half a second.
+
+    What was imported stays for good, and later collections need not walk it.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @cache

@@ -1,10 +1,9 @@
-"""All models of a process, each with a limit on its calls at once."""
+"""All models of a process, and the limits that its runs share."""
 
 from __future__ import annotations
 
-import asyncio
-
 from courtroom.media import MediaStore
+from courtroom.models.limits import Limits
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
@@ -12,19 +11,15 @@ from courtroom.models.spec import OFFLINE
 
 
 class ModelPool:
-    """Passes a request to whoever answers for its model."""
+    """Passes a request to whoever answers for its model. Limits hold over all runs; see `Limits`."""
 
-    def __init__(self, media: MediaStore) -> None:
-        self._offline, self._online = OfflineModel(), LiteLLMModel(media)
-        self._limits: dict[str, asyncio.Semaphore] = {}
+    def __init__(self, media: MediaStore, limits: Limits | None = None) -> None:
+        self._offline, self._online = OfflineModel(), LiteLLMModel(media, limits or Limits())
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
-        """See `Model.answer`. The first run to use a model sets its limit for the process."""
-        if request.spec.id == OFFLINE:
-            return await self._offline.answer(request, watch)
-        limit = self._limits.setdefault(request.spec.id, asyncio.Semaphore(request.spec.concurrency))
-        async with limit:
-            return await self._online.answer(request, watch)
+        """See `Model.answer`."""
+        model = self._offline if request.spec.id == OFFLINE else self._online
+        return await model.answer(request, watch)
 
     async def warm(self) -> None:
         """Load what asking over the network needs."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from courtroom.case import Medium
 from courtroom.models.card import card
+from courtroom.models.request import Message
 from courtroom.models.spec import OFFLINE, PERSON
 
 IMAGE_TOKENS = 1_000
 """About what providers count for one picture of 1,024 pixels (their tiles give 765 to 1,600)."""
+FRAMES_OF_A_VIDEO = 30
+"""Frames that are sent of a video, at most."""
 
 
 @dataclass(frozen=True)
@@ -37,3 +42,14 @@ def estimate_tokens(text: str) -> int:
     """About 4 characters of ASCII a token, and one token for any other character."""
     ascii_characters = sum(character < "\x80" for character in text) if not text.isascii() else len(text)
     return ascii_characters // 4 + (len(text) - ascii_characters) + 1
+
+
+def estimate_prompt(messages: Iterable[Message]) -> int:
+    """About how many tokens a prompt has, its media included."""
+    return sum(_tokens(part) for message in messages for part in message.parts)
+
+
+def _tokens(part: str | Medium) -> int:
+    if isinstance(part, str):
+        return estimate_tokens(part)
+    return IMAGE_TOKENS * (FRAMES_OF_A_VIDEO if part.kind == "video" else 1)

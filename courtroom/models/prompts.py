@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import FunctionLoader, StrictUndefined, Template, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 from pydantic import BaseModel
 
 from courtroom.case import Medium
-from courtroom.errors import CourtroomError
+from courtroom.models.apart import Apart, PromptError, sentence
+from courtroom.models.rendering import blocks, environment, quote, reason, whole
 from courtroom.models.request import Message, schema_of
 from courtroom.models.task import Task
 
-LANGUAGES = {
-    "en": "English",
-    "zh": "Chinese (简体中文)",
-    "de": "German",
-    "fr": "French",
-    "es": "Spanish",
-    "ja": "Japanese",
-}
-
-
-class PromptError(CourtroomError):
-    """A prompt template that can't be rendered."""
+_WAITING = ThreadPoolExecutor(8, thread_name_prefix="prompts")
+"""Threads that wait for the processes in which edited prompts are rendered."""
 
 
 class Prompts:
@@ -36,7 +28,7 @@ class Prompts:
 
     `_system` and `_case` are rendered once from what the whole run shares. A task's template has a block `shared`,
     the same for all members, and a block `own`; media stand between them. A provider's prefix cache thus finds
-    everything up to the first difference.
+    everything up to the first difference. With edits, all is rendered apart, one prompt at a time; see `Apart`.
     """
 
     def __init__(
@@ -46,34 +38,53 @@ class Prompts:
         edits: Mapping[str, str] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self._common = dict(common)
+        self._folder, self._common = folder, dict(common)
         self._notes = tuple(notes)
-        self._environment = _environment(folder, tuple(sorted((edits or {}).items())))
+        edited = {name: text for name, text in (edits or {}).items() if text}
+        self._apart = Apart({**templates(folder), **edited}, edited, self._common) if edited else None
+        self._turn = asyncio.Lock()
+        self._frame: tuple[str, str] | None = None
         self._schemas: dict[type[BaseModel], str] = {}
 
-    def render(self, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
+    async def render(self, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
         """The messages for a task. Media become their descriptions where the model can't see.
 
         Raises:
-            PromptError: an edited template uses a name that does not exist or is no valid template.
+            PromptError: a template can't be used; the sentence names it and says why.
         """
-        inputs = {**self._common, **{name: getattr(task, name) for name in type(task).model_fields}}
-        shared = self._block(task.name, "shared", inputs) + self._answer_form(task.form)
+        inputs = {name: getattr(task, name) for name in type(task).model_fields}
+        if self._apart is None:
+            system, case, shared, own = self._rendered(task.name, inputs)
+        else:
+            async with self._turn:  # so that the prompts of one run never hold more than one of the threads
+                work = asyncio.get_running_loop().run_in_executor(
+                    _WAITING, self._rendered_apart, self._apart, task.name, inputs
+                )
+                system, case, shared, own = await work
+        shared += self._answer_form(task.form)
         media = task.media()
         shown: list[str | Medium] = list(media) if sees else [describe(medium) for medium in media]
-        own = self._block(task.name, "own", inputs)
         return (
-            Message("system", (self._system,)),
-            Message("user", tuple(part for part in (self._case, self._told, shared, *shown, own) if part)),
+            Message("system", (system,)),
+            Message("user", tuple(part for part in (case, self._told, shared, *shown, own) if part)),
         )
 
-    @cached_property
-    def _system(self) -> str:
-        return self._whole("_system")
+    def _rendered(self, name: str, inputs: Mapping[str, object]) -> tuple[str, str, str, str]:
+        shipped, at = _shipped(self._folder), "_system"
+        try:
+            if self._frame is None:
+                system = whole(shipped, at, self._common)
+                at = "_case"
+                self._frame = system, whole(shipped, at, self._common)
+            at = name
+            return *self._frame, *blocks(shipped, at, {**self._common, **inputs})
+        except Exception as error:
+            raise PromptError(sentence(f"“{at}”", reason(error))) from error
 
-    @cached_property
-    def _case(self) -> str:
-        return self._whole("_case")
+    def _rendered_apart(self, apart: Apart, name: str, inputs: Mapping[str, object]) -> tuple[str, str, str, str]:
+        if self._frame is None:
+            self._frame = apart.whole("_system"), apart.whole("_case")
+        return *self._frame, *apart.blocks(name, inputs)
 
     @cached_property
     def _told(self) -> str:
@@ -81,22 +92,6 @@ class Prompts:
         if not self._notes:
             return ""
         return "# Told to all by the person who leads this hearing\n\n" + "\n\n".join(map(quote, self._notes)) + "\n"
-
-    def _whole(self, name: str) -> str:
-        try:
-            return self._template(name).render(self._common).strip() + "\n"
-        except TemplateError as error:
-            raise PromptError(_sentence(name, error)) from error
-
-    def _block(self, name: str, block: str, inputs: Mapping[str, object]) -> str:
-        try:
-            template = self._template(name)
-            if block not in template.blocks:
-                return ""
-            text = "".join(template.blocks[block](template.new_context(dict(inputs)))).strip()
-        except (TemplateError, TypeError) as error:
-            raise PromptError(_sentence(name, error)) from error
-        return text + "\n" if text else ""
 
     def _answer_form(self, answer: type[BaseModel]) -> str:
         if answer not in self._schemas:
@@ -107,24 +102,16 @@ class Prompts:
             )
         return self._schemas[answer]
 
-    def _template(self, name: str) -> Template:
-        return self._environment.get_template(name)
-
 
 @lru_cache(maxsize=16)
-def _environment(folder: Path, edits: tuple[tuple[str, str], ...]) -> SandboxedEnvironment:
-    """Templates of a folder with a run's edits, compiled once. Sandboxed, as anybody may edit them."""
-    edited = dict(edits)
+def _shipped(folder: Path) -> SandboxedEnvironment:
+    """Templates of a folder as shipped, compiled once."""
 
     def source(name: str) -> str | None:
         path = folder / f"{name}.md.j2"
-        return edited.get(name) or (path.read_text(encoding="utf-8") if path.is_file() else None)
+        return path.read_text(encoding="utf-8") if path.is_file() else None
 
-    environment = SandboxedEnvironment(
-        loader=FunctionLoader(source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters.update(quote=quote, language=lambda code: LANGUAGES.get(code.split("-")[0], code))
-    return environment
+    return environment(source)
 
 
 def templates(folder: Path) -> dict[str, str]:
@@ -132,16 +119,7 @@ def templates(folder: Path) -> dict[str, str]:
     return {path.name.removesuffix(".md.j2"): path.read_text("utf-8") for path in sorted(folder.glob("*.md.j2"))}
 
 
-def quote(text: str) -> str:
-    """Material as a block quote: whatever it says, each of its lines is visibly not ours."""
-    return "\n".join(f"> {line}" for line in str(text).splitlines()) or "> (empty)"
-
-
 def describe(medium: Medium) -> str:
     """A medium in words, for a model that can't see it."""
     words = medium.description or "no description was given; its content is unknown to you"
     return f"[{medium.kind} {medium.id}, not shown to you; its description:]\n{quote(words)}\n"
-
-
-def _sentence(name: str, error: Exception) -> str:
-    return f"The prompt “{name}” can't be used: {error}. Mend it in the setup, or reset it to the shipped one."

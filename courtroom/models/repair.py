@@ -1,23 +1,70 @@
-"""Reading an answer: strict JSON first, then mended JSON, then not at all."""
+"""Reading an answer: strict JSON first, then mended JSON, then not at all.
+
+Unreadable       what came is no answer to what was asked: ask again, and say what is wrong with it
+├── CutOff       it was cut at the longest answer: ask again with more room
+├── Refused      the model will not answer
+└── Withheld     the provider's filter took the answer out
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import logging
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import json_repair
 from pydantic import BaseModel, ValidationError
 
+from courtroom.models.request import CUT, FILTERED, REFUSAL
+
+log = logging.getLogger(__name__)
+
 MOST_COMPLAINTS = 5
+MOST_QUOTED = 300
+MOST_PICKED = 300_000
+"""Characters of a text in which objects are looked for; one that is JSON as a whole may be longer."""
+MOST_MENDED = 8_000
+"""Characters that are mended of one text: the time that it takes can grow with their square and with the nesting."""
+MOST_NESTED = 8
+"""Braces, brackets and parentheses open at once in an object that is mended."""
+MOST_CANDIDATES = 5
+"""Objects that are tried, from the last on."""
+MOST_UNCLOSED = 5
+"""Objects that may be begun and never closed, each of which is looked through to the end of the text."""
+
+_BEGIN = re.compile(r"""\{(?=\s*(?:["'“}]|\w+\s*:|\Z))""")
+"""What begins an object, and not a remark in braces."""
+_QUOTED = re.compile(r"""\{\s*(?:["'“]|\Z)""")
+_MARKS = re.compile(r"""["\\{}\[\]]""")
+_BRACES = re.compile(r"""[{}\[\]()]""")
+_INSIDE = re.compile(r"""(?:["']\s*:|[\[,])\s*\Z""")
+"""What stands before an object that is part of another."""
+_BIG = 2**63
 
 
 class Unreadable(ValueError):
     """An answer that can't be read as what was asked for; the message says what is wrong with it."""
 
 
+class CutOff(Unreadable):
+    """The answer was cut at its longest."""
+
+
+class Refused(Unreadable):
+    """The model will not answer."""
+
+
+class Withheld(Unreadable):
+    """The provider's filter took the answer out."""
+
+
 def read_answer(text: str, schema: type[BaseModel], finish: str) -> BaseModel:
-    """The answer as the schema's type.
+    """The answer as the schema's type. The work is bounded whatever the text; of a long one, do it in a thread.
 
     Args:
         text: one JSON object, perhaps fenced, amid prose or slightly wrong. Of several, the last that fits counts:
@@ -27,12 +74,23 @@ def read_answer(text: str, schema: type[BaseModel], finish: str) -> BaseModel:
     Raises:
         Unreadable: the text holds no whole JSON object, or none that fits.
     """
-    if finish == "length":
-        raise Unreadable("the answer was cut off before its end; write less")
+    if finish == CUT:
+        raise CutOff("the answer was cut off before its end; write less")
+    if finish == REFUSAL:
+        raise Refused(text.strip()[:MOST_QUOTED])
+    if finish == FILTERED:
+        raise Withheld("the provider's filter took it out")
+    if not text.strip():
+        raise Unreadable("the answer is empty")
     try:
         return _fitting(text, schema)
+    except Unreadable:
+        raise
     except RecursionError as error:
         raise Unreadable("it is nested too deeply") from error
+    except Exception as error:  # noqa: BLE001  whatever a text does to a parser is the text's fault, and this answer's alone
+        log.warning("an answer of %d characters could not be read", len(text), exc_info=True)
+        raise Unreadable("it can't be read as JSON") from error
 
 
 def complaint(reason: str) -> str:
@@ -45,68 +103,125 @@ def complaint(reason: str) -> str:
 
 def _fitting(text: str, schema: type[BaseModel]) -> BaseModel:
     wrong = ""
-    for value in _objects(text):
+    for read in _candidates(text):
         try:
-            return schema.model_validate(value)
+            return schema.model_validate(_storable(read()))
         except ValidationError as error:
             wrong = wrong or _told(error)
+        except Unreadable as error:
+            wrong = wrong or str(error)
     raise Unreadable(wrong or "there is no JSON object in it")
 
 
 def _told(error: ValidationError) -> str:
     """What does not fit, field by field, in a line that a model can act upon."""
-    items = error.errors(include_url=False, include_input=False)
-    lines = [f"{'.'.join(map(str, item['loc'])) or 'the answer'}: {item['msg']}" for item in items[:MOST_COMPLAINTS]]
+    items = error.errors(include_url=False, include_input=False, include_context=False)
+    lines = [
+        f"{'.'.join(map(str, item['loc']))[:80] or 'the answer'}: {item['msg'][:200]}"
+        for item in items[:MOST_COMPLAINTS]
+    ]
     if len(items) > MOST_COMPLAINTS:
         lines.append(f"and {len(items) - MOST_COMPLAINTS} more")
     return "; ".join(lines)
 
 
-def _objects(text: str) -> Iterator[Any]:
-    """All that may be the answer, the likeliest first: the whole text, else each object in it from the last on."""
-    try:
-        yield json.loads(text)
-    except json.JSONDecodeError:
-        for piece in reversed(_pieces(text)):
-            yield _loaded(piece)
-
-
-def _loaded(piece: str) -> Any:
-    try:
-        return json.loads(piece)
-    except json.JSONDecodeError:
-        return json_repair.loads(piece)
-
-
-def _pieces(text: str) -> list[str]:
-    """Each `{…}` that lies in no other.
+def _storable(value: Any) -> Any:
+    """A value without what can't be stored or counted with.
 
     Raises:
-        Unreadable: the last one is not closed; a repair could only make up its end.
+        Unreadable: a number in it is none, or beyond all measure.
     """
-    pieces, at = [], text.find("{")
-    while at >= 0:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_storable(name): _storable(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_storable(each) for each in value]
+    if isinstance(value, (int, float)) and not abs(value) < _BIG:  # nor is NaN
+        raise Unreadable("a number in it is too large, or none")
+    return value
+
+
+def _candidates(text: str) -> Iterator[Callable[[], Any]]:
+    """Reads all that may be the answer, the likeliest first: the whole text, else each object in it from the last on."""
+    try:
+        whole = json.loads(text)
+    except RecursionError:
+        raise
+    except ValueError:  # not JSON, or a number with thousands of digits
+        room = MOST_MENDED
+        for piece in reversed(_pieces(_after_thought(text))):
+            room -= len(piece)
+            yield partial(_loaded, piece, mend=room >= 0 and _depth(piece) <= MOST_NESTED)
+    else:
+        yield lambda: whole[0] if isinstance(whole, list) and len(whole) == 1 else whole
+
+
+def _loaded(piece: str, *, mend: bool) -> Any:
+    try:
+        return json.loads(piece)
+    except json.JSONDecodeError as error:
+        if not mend:
+            raise Unreadable(f"it is no JSON: {error.msg}") from error
+        return json_repair.loads(piece)
+    except ValueError as error:
+        raise Unreadable("a number in it has too many digits") from error
+
+
+def _depth(piece: str) -> int:
+    """How many braces, brackets and parentheses are open at once, those in strings included."""
+    return max(accumulate(1 if mark in "{[(" else -1 for mark in _BRACES.findall(piece)))
+
+
+def _after_thought(text: str) -> str:
+    """What follows a model's thinking aloud, where anything does."""
+    rest = text.rpartition("</think>")[2]
+    return rest if "{" in rest else text
+
+
+def _pieces(text: str) -> deque[str]:
+    """The last whole objects that lie in no other.
+
+    A brace in prose may stay open. An object that was begun and not closed hides what is before it, which was a draft,
+    and what lies in it; not what follows it.
+
+    Raises:
+        Unreadable: the last object is not closed; a repair could only make up its end. Or there is too much to look at.
+    """
+    if len(text) > MOST_PICKED:
+        raise Unreadable("it is too long, and not one JSON object")
+    pieces: deque[str] = deque(maxlen=MOST_CANDIDATES)
+    unclosed, begun = 0, _BEGIN.search(text)
+    while begun:
+        at = begun.start()
         end = _end(text, at)
         if end is None:
-            raise Unreadable("the JSON object is not closed")
-        pieces.append(text[at:end])
-        at = text.find("{", end)
+            unclosed += 1
+            if unclosed > MOST_UNCLOSED:
+                raise Unreadable("too many objects in it are not closed")
+            if _QUOTED.match(text, at):
+                pieces.clear()
+        elif not (unclosed and _INSIDE.search(text, max(0, at - 200), at)):
+            pieces.append(text[at:end])
+        begun = _BEGIN.search(text, at + 1 if end is None else end)
+    if unclosed and not pieces:
+        raise Unreadable("the JSON object is not closed")
     return pieces
 
 
 def _end(text: str, start: int) -> int | None:
     """Where the object that starts here has closed all its braces and brackets, those in strings apart."""
-    depth, inside, escaped = 0, False, False
-    for place in range(start, len(text)):
-        character = text[place]
-        if escaped:
-            escaped = False
-        elif character == "\\":
-            escaped = inside
+    depth, inside, past = 0, False, start
+    for mark in _MARKS.finditer(text, start):
+        place, character = mark.start(), mark[0]
+        if place < past:
+            continue  # escaped
+        if character == "\\":
+            past = place + 2 if inside else place
         elif character == '"':
             inside = not inside
         elif not inside:
-            depth += (character in "{[") - (character in "}]")
+            depth += 1 if character in "{[" else -1
             if depth == 0:
                 return place + 1
     return None

@@ -16,6 +16,9 @@ from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.models.task import Task
 
 LATE = "late"
+CUT = "length"
+REFUSAL = "refusal"
+FILTERED = "content_filter"
 Speaker = Literal["system", "user", "assistant"]
 
 
@@ -90,9 +93,11 @@ class Reply(Strict):
     """US dollars; None where no price is known."""
     latency_s: float = 0.0
     finish: str = "stop"
-    """Why the model ended: `stop`, `length` where the answer was cut, or `late` where a person did not answer in time
-    and a model is to."""
+    """Why the model ended: `stop`, `length` where the answer was cut, `refusal` where the text says why there is none,
+    `content_filter` where the provider withheld it, or `late` where a person did not answer in time and a model is to.
+    """
     attempts: int = 1
+    """Calls that were made for it; `usage` and `cost` are of all of them."""
 
 
 Watch = Callable[[str], None]

@@ -48,6 +48,21 @@ class ModelSpec(Strict):
     timeout_s: float = Field(default=60, title="Time-out of one call (s)", gt=0, le=3600)
     attempts: int = Field(default=5, title="Attempts at one call", ge=1, le=20)
     concurrency: int = Field(default=64, title="Calls at once", ge=1, le=512)
+    requests_per_minute: int | None = Field(
+        default=None,
+        title="Requests a minute",
+        ge=1,
+        description="At most so many in any minute, over all runs of this server; not set: no limit.",
+        exclude_if=lambda limit: limit is None,
+    )
+    tokens_per_minute: int | None = Field(
+        default=None,
+        title="Tokens a minute",
+        ge=10,
+        description="Prompts and answers together, at most so many in any minute, over all runs of this server; "
+        "not set: no limit.",
+        exclude_if=lambda limit: limit is None,
+    )
 
     wait_s: float | None = Field(
         default=None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +31,11 @@ from courtroom.models.spec import OFFLINE
 FRAMES = 6
 """Frames of a video that are put into the page, each as a picture of this many pixels at most."""
 SIDE = 480
+POLICY = (
+    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""The page asks for nothing over a network, and only its own scripts run. (Plotly writes styles, and pictures as `blob:`.)"""
 
 
 def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: MediaStore) -> str:
@@ -40,6 +46,7 @@ def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: M
         readable=readable, kind=lambda block: type(block).__name__, label=label, runs=runs, moment=moment
     )
     parts: dict[str, str] = {}
+    nonce = secrets.token_urlsafe(16)
     choices = {choice.name: choice for choice in procedure.choices}
     figures = {"votes": draw_votes(record, procedure.choices, "light")} if record.tallies else {}
     if record.votes_move:
@@ -50,14 +57,16 @@ def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: M
         choices=choices,
         verdict=record.run.verdict,
         members=record.members,
-        figures={name: _figure(figure) for name, figure in figures.items()},
+        figures={name: _figure(figure, nonce) for name, figure in figures.items()},
         views=[(view, view.draw(record)) for view in procedure.views],
-        graph=lambda graph: _figure(draw_graph(graph, procedure.choices, "light")),
+        graph=lambda graph: _figure(draw_graph(graph, procedure.choices, "light"), nonce),
         exchanges={call.path: list(_exchange(call, answers, parts)) for call in record.calls},
         parts=parts,
         pictures=list(_pictures(record, media)),
         notice=NOTICE if any(member.spec.id == OFFLINE for member in record.members) else "",
-        script=Markup("<script>" + get_plotlyjs() + "</script>"),  # noqa: S704  the library's own file
+        script=Markup(f'<script nonce="{nonce}">{get_plotlyjs()}</script>'),  # noqa: S704  the library's own file
+        nonce=nonce,
+        policy=POLICY.format(nonce=nonce),
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         changes=changes,
     )
@@ -87,8 +96,10 @@ def label(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _figure(figure: Any) -> Markup:
-    return Markup(figure.to_html(full_html=False, include_plotlyjs=False, config={"displaylogo": False}))
+def _figure(figure: Any, nonce: str) -> Markup:
+    """A figure with its script; Plotly writes each `<` in its data as an escape, so the only tag is its own."""
+    written = figure.to_html(full_html=False, include_plotlyjs=False, config={"displaylogo": False})
+    return Markup(written.replace("<script", f'<script nonce="{nonce}"'))
 
 
 def _exchange(call: Called, answers: AnswerStore, parts: dict[str, str]) -> Iterator[dict[str, Any]]:

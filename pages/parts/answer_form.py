@@ -26,11 +26,11 @@ def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, ke
 
 
 def _field(name: str, field: Mapping[str, Any], now: Any, key: str) -> Any:
-    title = name.replace("_", " ").capitalize()
-    help_text = field.get("description")
+    title = literal(name.replace("_", " ").capitalize())
+    help_text = literal(field.get("description") or "")
     if options := field.get("enum"):
         place = options.index(now) if now in options else None
-        return st.radio(title, options, place, key=key, horizontal=True, help=help_text, format_func=str)
+        return st.radio(title, options, place, key=key, horizontal=True, help=help_text, format_func=literal)
     match field.get("type"):
         case "boolean":
             return st.toggle(title, bool(now), key=key, help=help_text)
@@ -52,7 +52,7 @@ def _field(name: str, field: Mapping[str, Any], now: Any, key: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{literal(title)} is not valid JSON, line {error.lineno}.") from error
+        raise ValueError(f"{title} is not valid JSON, line {error.lineno}.") from error
 
 
 def _resolved(field: Mapping[str, Any], kinds: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import streamlit as st
 
 from courtroom.report.page import label
+from pages.parts.inert import escaped
 
 
 def answer_view(value: dict[str, Any]) -> None:
@@ -18,7 +18,7 @@ def answer_view(value: dict[str, Any]) -> None:
 def _html(value: Any) -> str:
     if isinstance(value, dict):
         rows = [
-            f'<div style="margin:.25rem 0"><span style="opacity:.65;font-size:.8rem">{escape(label(name))}</span>'
+            f'<div style="margin:.25rem 0"><span style="opacity:.65;font-size:.8rem">{escaped(label(name))}</span>'
             f'<div style="margin-left:.6rem">{_html(item)}</div></div>'
             for name, item in value.items()
             if item not in ("", [], {}, None)
@@ -32,4 +32,4 @@ def _html(value: Any) -> str:
         )
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return escape(str(value))
+    return escaped(str(value))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from html import escape
 from typing import Any
 
 import streamlit as st
@@ -12,7 +11,7 @@ import streamlit as st
 from courtroom.diffs import changes
 from courtroom.evaluation.comparison import Difference
 from pages.parts.blocks_view import diff_html
-from pages.parts.inert import inert
+from pages.parts.inert import escaped, inert
 
 LETTERS = "ABCD"
 """What runs are called where they stand beside each other."""
@@ -34,7 +33,7 @@ def differences_view(differences: Iterable[Difference], name: Callable[[str], st
     letters = LETTERS[: len(differences[0].values)]
     head = "".join(f"<th>{letter}</th>" for letter in letters)
     rows = (
-        f"<tr><th>{escape(name(one.path))}</th>{''.join(f'<td>{cell}</td>' for cell in _cells(one.values))}</tr>"
+        f"<tr><th>{escaped(name(one.path))}</th>{''.join(f'<td>{cell}</td>' for cell in _cells(one.values))}</tr>"
         for one in differences
     )
     st.html(f"{STYLE}<table class=beside><tr><th></th>{head}</tr>{''.join(rows)}</table>")
@@ -54,11 +53,11 @@ def _cells(values: Sequence[Any]) -> Iterator[str]:
         if value is None:
             yield '<span class="as">–</span>'
         elif place == first:
-            yield escape(told(value))
+            yield escaped(told(value))
         elif value == values[first]:
-            yield f'<span class="as">{escape(told(value)) if _is_short(value) else f"as in {LETTERS[first]}"}</span>'
+            yield f'<span class="as">{escaped(told(value)) if _is_short(value) else f"as in {LETTERS[first]}"}</span>'
         elif _is_short(value) and _is_short(values[first]):
-            yield escape(told(value))
+            yield escaped(told(value))
         else:
             yield _marked(told(values[first]), told(value))
 
@@ -67,7 +66,7 @@ def _marked(before: str, after: str) -> str:
     """What a text changes; where next to nothing is left of the other one, just the text."""
     kept = sum(len(text.replace(" ", "")) for kind, text in changes(before, after) if kind == "same")
     if kept < ALIKE * max(len(before), len(after)):
-        return f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{escape(after)}</div>'
+        return f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{escaped(after)}</div>'
     return diff_html(before, after)
 
 
@@ -83,7 +82,7 @@ def texts_beside(texts: Sequence[str | None], heads: Sequence[str] = ()) -> None
         with column:
             st.caption(LETTERS[place] + (f", against {LETTERS[first]}" if first not in (None, place) and text else ""))
             if heads and heads[place]:
-                st.html(heads[place])
+                st.html(heads[place])  # plain: HTML by `choice_html`
             if text is None or first is None:
                 st.caption("Nothing here.")
             elif place == first:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 
 import pandas as pd
 import streamlit as st
@@ -13,7 +12,7 @@ from courtroom.engine.blocks import Beside, Block, Cards, Diff, Flow, Graph, Mar
 from courtroom.engine.procedure import Procedure
 from courtroom.figures.graph import draw_graph
 from courtroom.figures.palette import tone
-from pages.parts.inert import inert, literal
+from pages.parts.inert import escaped, inert, literal
 
 PER_ROW = 3
 MOST_SIDE_BY_SIDE = 14
@@ -32,6 +31,7 @@ def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, k
             labels,
             default=labels[-1],
             required=True,
+            format_func=literal,
             key=f"label-{key}-{len(labels)}",
             label_visibility="collapsed",
         )
@@ -77,20 +77,20 @@ def marked_html(marked: Marked, procedure: Procedure) -> str:
     told = []
     for text, span in runs(marked):
         if span is None:
-            told.append(escape(text))
+            told.append(escaped(text))
             continue
         choice = known.get(span.choice)
         colour = tone(choice.tone if choice else None, theme)
-        mark = f"<sup>{choice.mark}</sup>" if choice else ""
+        mark = f"<sup>{escaped(choice.mark)}</sup>" if choice else ""
         style = f"background:{colour}2E;border-bottom:2px solid {colour};color:inherit;padding:0 2px"
-        told.append(f'<mark style="{style}" title="{escape(span.note, quote=True)}">{escape(text)}{mark}</mark>')
+        told.append(f'<mark style="{style}" title="{escaped(span.note)}">{escaped(text)}{mark}</mark>')
     return f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{"".join(told)}</div>'
 
 
 def diff_html(before: str, after: str) -> str:
     """Both texts in one: what is gone struck through, what is new underlined."""
     tags = {"same": "{}", "gone": "<del>{}</del>", "new": "<ins>{}</ins>"}
-    told = "".join(tags[kind].format(escape(text)) for kind, text in changes(before, after))
+    told = "".join(tags[kind].format(escaped(text)) for kind, text in changes(before, after))
     style = (
         "<style>.diff{white-space:pre-wrap;overflow-wrap:anywhere}.diff del,.diff ins{padding:0 .15em;border-radius:3px}"
         ".diff del{background:rgba(217,72,47,.22)}.diff ins{background:rgba(47,160,110,.25)}"

@@ -81,10 +81,10 @@ def _whole(house: Courthouse, record: Record, call: Called) -> None:
             st.caption("The offline model read the question's inputs, not this prompt; a language model would read it.")
         for number, key in enumerate(call.keys, start=1):
             if len(call.keys) > 1:
-                st.caption(f"Attempt {number}")
+                st.caption(f"Attempt {number:d}")
             messages = house.answers.request(key)
             for message in messages[-2:] if number > 1 else messages:
-                st.caption(message.role)
+                st.caption(literal(message.role))
                 for index, part in enumerate(message.parts):
                     if isinstance(part, Medium):
                         medium_view(house, part, key=f"{key}-{index}")
@@ -100,6 +100,6 @@ def _whole(house: Courthouse, record: Record, call: Called) -> None:
                 with st.expander("As it came"):
                     st.code(reply.text, language=None, wrap_lines=True)
                 st.caption(
-                    f"{reply.usage.prompt} + {reply.usage.completion} tokens ({reply.usage.cached} cached) · "
-                    f"{literal(money(reply.cost))} · {duration(reply.latency_s)} · {reply.attempts} attempt(s)"
+                    f"{reply.usage.prompt:d} + {reply.usage.completion:d} tokens ({reply.usage.cached:d} cached) · "
+                    f"{literal(money(reply.cost))} · {duration(reply.latency_s)} · {reply.attempts:d} attempt(s)"
                 )

@@ -90,7 +90,7 @@ def case_form(house: Courthouse) -> None:
 
 
 def _piece(number: int) -> dict[str, Any]:
-    st.markdown(f"**Evidence {number + 1}**")
+    st.markdown(f"**Evidence {number + 1:d}**")
     head = st.columns([1, 1, 4])
     side = head[0].selectbox("Side", SIDES, index=number % 2, key=f"form_side_{number}")
     turn = head[1].number_input("Round", 1, 20, number // 2 + 1, key=f"form_round_{number}")

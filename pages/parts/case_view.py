@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 
 import streamlit as st
 
@@ -13,7 +12,7 @@ from courtroom.case_files import write_json, write_zip
 from courtroom.courthouse import Courthouse
 from courtroom.dispute import SIDES, Dispute, Evidence, Message
 from courtroom.figures.palette import tone
-from pages.parts.inert import inert, literal
+from pages.parts.inert import escaped, inert, literal
 from pages.parts.media_view import medium_view
 
 MARKS = {"buyer": "●", "seller": "■"}
@@ -88,7 +87,7 @@ def _dispute(house: Courthouse, case: Dispute) -> None:
     if not case.evidence:
         st.info("Neither side has submitted evidence.")
     for turn in sorted({piece.round for piece in case.evidence}):
-        st.markdown(f"**Round {turn}**")
+        st.markdown(f"**Round {turn:d}**")
         for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
             with column:
                 for piece in case.by_side(side):
@@ -96,7 +95,7 @@ def _dispute(house: Courthouse, case: Dispute) -> None:
                         _piece(house, piece)
     if case.jury:
         with st.expander(
-            f"The real jury: {MARKS['buyer']} buyer {case.jury.buyer}, {MARKS['seller']} seller {case.jury.seller}"
+            f"The real jury: {MARKS['buyer']} buyer {case.jury.buyer:d}, {MARKS['seller']} seller {case.jury.seller:d}"
         ):
             st.caption("Members of a hearing never see this.")
             for opinion in case.jury.opinions:
@@ -116,8 +115,8 @@ def _order(case: Dispute) -> None:
         ("State", deal.order_state),
     ]
     rows = "".join(
-        f'<div style="display:flex;gap:1rem;padding:.15rem 0"><span style="flex:0 0 6rem;opacity:.7">{name}</span>'
-        f'<span style="overflow-wrap:anywhere">{escape(value)}</span></div>'
+        f'<div style="display:flex;gap:1rem;padding:.15rem 0"><span style="flex:0 0 6rem;opacity:.7">{escaped(name)}</span>'
+        f'<span style="overflow-wrap:anywhere">{escaped(value)}</span></div>'
         for name, value in facts
         if value
     )
@@ -134,14 +133,14 @@ def _bubble(line: Message) -> None:
     st.html(
         f'<div style="display:flex;justify-content:{side}"><div style="max-width:80%;border:1px solid {colour};'
         f'border-radius:14px;padding:.4rem .8rem"><div style="font-size:.75rem;color:{colour}">'
-        f"{MARKS[line.speaker]} {line.speaker} {at}</div>"
-        f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{escape(line.text)}</div></div></div>'
+        f"{MARKS[line.speaker]} {escaped(line.speaker)} {at}</div>"
+        f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{escaped(line.text)}</div></div></div>'
     )
 
 
 def _piece(house: Courthouse, piece: Evidence) -> None:
     with st.container(border=True):
-        st.caption(f"{MARKS[piece.side]} {piece.id}")
+        st.caption(f"{MARKS[piece.side]} {literal(piece.id)}")
         inert(piece.text)
         for medium in piece.media:
             medium_view(house, medium)

@@ -15,6 +15,7 @@ from courtroom.knowledge.collection import Collection, EmbeddingMismatch, Found,
 from courtroom.statute import Statute
 from pages.parts.inert import inert, literal
 from pages.parts.units import count
+from pages.parts.unreadable_rows import unreadable_rows
 
 PAGE = 20
 TOLD = {
@@ -56,6 +57,7 @@ def collection_view(house: Courthouse, name: str) -> None:
         return
     pages = (len(collection) - 1) // PAGE + 1
     page = st.number_input(f"Page of {pages}", 1, pages, 1, key=f"page-{name}", width=160) if pages > 1 else 1
+    unreadable_rows(collection.unreadable((page - 1) * PAGE, PAGE))
     for record in collection.page((page - 1) * PAGE, PAGE):
         record_view(record)
 
@@ -121,7 +123,7 @@ def _reindex(house: Courthouse, collection: Collection[Any]) -> None:
         collection.check_embedding()
     except EmbeddingMismatch as error:
         st.warning(literal(str(error)))
-    if st.button(f"Re-index {len(collection)} records with {house.knowledge.embedding.name}", type="primary"):
+    if st.button(f"Re-index {len(collection)} records with {literal(house.knowledge.embedding.name)}", type="primary"):
         try:
             with st.spinner("Embedding and indexing ..."):
                 house.runner.do(collection.reindex()).result()

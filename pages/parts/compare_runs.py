@@ -65,9 +65,9 @@ def run_cards(house: Courthouse, comparison: Comparison, procedures: Sequence[Pr
 
 
 def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, parent: str | None) -> None:
-    st.markdown(f"**{letter} · {literal(run.title)}**")
+    st.markdown(f"**{literal(letter)} · {literal(run.title)}**")
     origin = f" · a fork of {literal(parent)}" if parent else ""
-    st.caption(f"{procedure.title} · run {literal(run.run)} · seed {run.seed}{origin}")
+    st.caption(f"{literal(procedure.title)} · run {literal(run.run)} · seed {run.seed:d}{origin}")
     with st.container(horizontal=True, vertical_alignment="center"):
         interrupted = house.runner.interrupted(run.run)
         icon, word, colour = STATUS["paused" if interrupted else run.status]
@@ -76,13 +76,13 @@ def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, p
             st.caption(f"so far, in {literal(run.stages[-1])}")
     if run.verdict:
         st.html(choice_html(procedure, run.verdict.outcome, "1.5rem"))
-        counts = [f"{choice_html(procedure, name)} {number}" for name, number in run.verdict.counts.items()]
+        counts = [f"{choice_html(procedure, name)} {number:d}" for name, number in run.verdict.counts.items()]
         if counts:
             st.html("&ensp;".join(counts))
         if run.verdict.note:
             inert(run.verdict.note, small=True, faint=True)
     st.caption(
-        f"{count(run.asked)} calls asked, {count(run.recorded)} from the record, {run.failed} failed · "
+        f"{count(run.asked)} calls asked, {count(run.recorded)} from the record, {run.failed:d} failed · "
         f"{count(run.prompt_tokens + run.completion_tokens)} tokens · {literal(money(run.cost))} · {duration(run.wall_s)}"
     )
     st.page_link("pages/deliberation.py", label="Open", icon=":material/gavel:", query_params={"run": run.run})
@@ -98,9 +98,9 @@ def in_a_sentence(comparison: Comparison) -> str:
     else:
         told = "The same outcome, though not the same verdict." if comparison.verdict else "The same verdict."
     states = Counter(answer.state for answer in comparison.answers)
-    told += f" Of {len(comparison.answers)} answers {states['same']} are the same, {states['differs']} differ"
-    told += f", {states['only in some']} are only in some of the runs" if states["only in some"] else ""
-    told += f", {states['not yet']} can't be compared yet." if states["not yet"] else "."
+    told += f" Of {len(comparison.answers)} answers {states['same']:d} are the same, {states['differs']:d} differ"
+    told += f", {states['only in some']:d} are only in some of the runs" if states["only in some"] else ""
+    told += f", {states['not yet']:d} can't be compared yet." if states["not yet"] else "."
     if comparison.parts_at:
         told += f" They part at {literal(comparison.parts_at)}."
     return told

@@ -13,6 +13,7 @@ from courtroom.engine.record import Record
 from courtroom.evaluation.comparison import Comparison
 from pages.parts.beside import LETTERS
 from pages.parts.blocks_view import MOST_SIDE_BY_SIDE, block_view
+from pages.parts.inert import literal
 
 
 def views_beside(records: Sequence[Record], procedures: Sequence[Procedure]) -> None:
@@ -21,14 +22,15 @@ def views_beside(records: Sequence[Record], procedures: Sequence[Procedure]) -> 
     if not titles:
         st.info("These procedures have no views of their own.", icon=":material/visibility:")
         return
-    title = st.segmented_control("View", titles, default=titles[0], key="view-beside") or titles[0]
+    title = st.segmented_control("View", titles, default=titles[0], format_func=literal, key="view-beside") or titles[0]
     drawn = [_drawn(record, procedure, title) for record, procedure in zip(records, procedures, strict=True)]
     labels = [label for label in dict.fromkeys(label for blocks in drawn for label in blocks) if label] or [""]
     shown = next((label for label in reversed(labels) if all(label in blocks for blocks in drawn)), labels[-1])
     if len(labels) > MOST_SIDE_BY_SIDE:
         shown = st.selectbox("Show", labels, labels.index(shown), key=f"label-{title}-{'|'.join(labels)}")
     elif len(labels) > 1:
-        shown = st.segmented_control("Show", labels, default=shown, key=f"label-{title}-{'|'.join(labels)}") or shown
+        key = f"label-{title}-{'|'.join(labels)}"
+        shown = st.segmented_control("Show", labels, default=shown, format_func=literal, key=key) or shown
     found = [blocks.get(shown, blocks.get("", ())) for blocks in drawn]  # what has no label goes with any
     together = [block for blocks in found for block in blocks if isinstance(block, Graph)]
     per_row = 2 if together else len(records)

@@ -65,18 +65,18 @@ def _shares(letter: str, ballot: Ballot, place: int, choices: dict[str, Choice])
     tally = ballot.tallies[place]
     if tally is None:
         return (
-            f"{letter}: no such ballot"
+            f"{literal(letter)}: no such ballot"
             if not any(row.votes[place] for row in ballot.members)
-            else f"{letter}: not counted"
+            else f"{literal(letter)}: not counted"
         )
     seats = sum(tally.counts.values()) + tally.abstained
     told = [
-        f"{choices[name].mark} {literal(choices[name].title)} {number / seats:.0%}"
+        f"{literal(choices[name].mark)} {literal(choices[name].title)} {number / seats:.0%}"
         if name in choices
         else f"{literal(name)} {number / seats:.0%}"
         for name, number in tally.counts.items()
     ]
-    return f"{letter}: {', '.join(told)}" + (" (consensus)" if tally.consensus else "")
+    return f"{literal(letter)}: {', '.join(told)}" + (" (consensus)" if tally.consensus else "")
 
 
 def _mark(vote: Cast | None, choices: dict[str, Choice]) -> str:

@@ -108,7 +108,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             )
             for own in procedure.exports:
                 st.download_button(
-                    own.title,
+                    literal(own.title),
                     partial(own.write, record, house.answers),
                     f"{run.id}-{own.file}",
                     icon=":material/dataset:",

@@ -15,6 +15,7 @@ from courtroom.models.spec import OFFLINE
 from courtroom.precedent import Precedent, PrecedentBatch
 from pages.parts.case_view import MARKS
 from pages.parts.inert import inert, literal
+from pages.parts.unreadable_rows import unreadable_rows
 
 PAGE = 20
 
@@ -39,6 +40,7 @@ def disputes_base(house: Courthouse) -> None:
                 del st.session_state["deleted_precedent"]
                 st.rerun()
 
+    unreadable_rows(base.collection.unreadable())
     everything = base.all()
     top = st.columns([4, 3, 2])
     text = top[0].text_input("Search by matter", placeholder="a battery that was replaced")
@@ -120,7 +122,7 @@ def _distil(house: Courthouse, chosen: list[Precedent], model: str) -> None:
 
 def _one(house: Courthouse, precedent: Precedent, similarity: float | None) -> None:
     """One precedent, folded."""
-    won = f"{MARKS[precedent.winner]} {precedent.winner} {precedent.buyer_votes}:{precedent.seller_votes}"
+    won = f"{MARKS[precedent.winner]} {literal(precedent.winner)} {precedent.buyer_votes:d}:{precedent.seller_votes:d}"
     near = f"{similarity:.2f} · " if similarity is not None else ""
     norms = f"{len(precedent.norms)} norms" if precedent.norms else "no norms yet"
     with st.expander(

@@ -48,10 +48,10 @@ def estimate_view(
         prompt, completion = sum(load.prompt_tokens for load in online), sum(load.completion_tokens for load in online)
         told += f"; about {count(prompt)} prompt and {count(completion)} completion tokens; {literal(money(price))}"
     if parent and estimate.anew:
-        told += ". Anew: " + ", ".join(f"{literal(title)} {number}" for title, number in estimate.anew.items())
+        told += ". Anew: " + ", ".join(f"{literal(title)} {number:d}" for title, number in estimate.anew.items())
     st.markdown(
         told + ".",
         help="Found by playing the run through in memory with the offline model; a real model may talk longer or stop earlier.",
     )
     if len(online) > 1:
-        st.caption(", ".join(f"{literal(load.model)}: {load.calls} calls" for load in online))
+        st.caption(", ".join(f"{literal(load.model)}: {load.calls:d} calls" for load in online))

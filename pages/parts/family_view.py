@@ -40,7 +40,7 @@ def _line(kin: Kin, marked: bool) -> None:
         if st.button(name, key=f"kin-{row.id}", icon=icon, type="tertiary"):
             st.session_state["run"] = row.id
             st.switch_page("pages/deliberation.py", query_params={"run": row.id})
-        outcome = literal(row.verdict.outcome) if row.verdict else row.status
+        outcome = literal(row.verdict.outcome) if row.verdict else literal(row.status)
         st.caption(f"{outcome} · {moment(row.created)} · {_changed(kin)}")
 
 

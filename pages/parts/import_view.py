@@ -36,18 +36,19 @@ def import_view(house: Courthouse, into: str) -> None:
         for state in list(house.taking_in.values()):
             if state.running:
                 st.progress(
-                    state.done / max(1, state.total), f"{state.name}: {state.what} {state.done} of {state.total}"
+                    state.done / max(1, state.total),
+                    f"{literal(state.name)}: {literal(state.what)} {state.done:d} of {state.total:d}",
                 )
             elif state.error:
                 st.error(literal(state.error))
             else:
-                st.success(f"{literal(state.name)}: all {state.total} records are in.")
+                st.success(f"{literal(state.name)}: all {state.total:d} records are in.")
         if busy and not any(state.running for state in house.taking_in.values()):
             st.rerun()
         for job in house.imports.pending():
             if job.digest not in house.taking_in or not house.taking_in[job.digest].running:
                 with st.container(horizontal=True, vertical_alignment="center"):
-                    st.markdown(f"{literal(job.name)} was interrupted at {job.done} of {job.total} records.")
+                    st.markdown(f"{literal(job.name)} was interrupted at {job.done:d} of {job.total:d} records.")
                     if st.button("Go on", key=f"go-on-{job.digest}", type="primary"):
                         house.take_in(job.digest)
                         st.rerun()

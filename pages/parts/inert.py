@@ -1,4 +1,10 @@
-"""Text of others, shown as what it is: no markup of theirs takes effect, nothing they link to is fetched."""
+"""The one door for text from outside: cases, answers, names, files, addresses, errors that quote them.
+
+Streamlit reads most texts as Markdown, `st.html` reads HTML; both can fetch a picture from anywhere or link there. What was not
+written in this code goes through `literal` or `escaped` on its way into them, or is shown by `inert`, and then no markup of
+it takes effect. Tables, code, plain text fields and lists to select from show text as it is. What figures show is made plain
+where it is drawn (`courtroom.figures.plain`). `tests/test_door.py` finds what was forgotten.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +12,22 @@ from html import escape
 
 import streamlit as st
 
+MARKS = "\\`*_{}[]()<>#+-.!|~$:=&\"'@"
+
 
 def inert(text: str, *, small: bool = False, faint: bool = False) -> None:
     """Show text exactly as written, line breaks included."""
     style = "white-space:pre-wrap;overflow-wrap:anywhere;"
     style += "font-size:0.875rem;" if small else ""
     style += "opacity:0.75;" if faint else ""
-    st.html(f'<div style="{style}">{escape(text)}</div>')
+    st.html(f'<div style="{style}">{escaped(text)}</div>')
 
 
-def literal(text: str) -> str:
-    """Text for places that read Markdown, with all of its marks made plain."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~$:" else c for c in text)
+def literal(text: object) -> str:
+    """For Markdown: titles, captions, messages, labels, tooltips, options of radios and pills. In one line."""
+    return "".join(f"\\{c}" if c in MARKS else c for c in " ".join(str(text).split()))
+
+
+def escaped(text: object) -> str:
+    """For HTML, between tags and in quoted attributes."""
+    return escape(str(text), quote=True)

@@ -15,6 +15,7 @@ from courtroom.procedures.verdict.alignment import first_drafts
 from courtroom.trajectory import DraftBatch
 from pages.parts.blocks_view import diff_html
 from pages.parts.inert import inert, literal
+from pages.parts.unreadable_rows import unreadable_rows
 
 PAGE = 25
 LONGEST = 60
@@ -35,6 +36,7 @@ def lessons_view(house: Courthouse) -> None:
     """The record of learning, and training data for an expert."""
     _alignment(house)
     st.subheader("Steps of learning")
+    unreadable_rows(house.knowledge.lessons.unreadable())
     lessons = list(reversed(house.knowledge.lessons.all()))
     if not lessons:
         st.info(
@@ -97,7 +99,7 @@ def _name(change: Change) -> str:
 
 def _change(change: Change) -> None:
     before, after = change.before or {}, change.after or {}
-    st.caption(f"{change.collection} · {literal(_name(change))} · {literal(change.id)}")
+    st.caption(f"{literal(change.collection)} · {literal(_name(change))} · {literal(change.id)}")
     if before.get("confidence") != after.get("confidence"):
         inert(f"Confidence {before.get('confidence', 'none')} → {after.get('confidence', 'gone')}", small=True)
     texts = [

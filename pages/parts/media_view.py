@@ -8,14 +8,14 @@ from courtroom.case import Medium
 from courtroom.courthouse import Courthouse
 from courtroom.errors import MediaError
 from courtroom.media import clock
-from pages.parts.inert import inert
+from pages.parts.inert import inert, literal
 
 
 def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: bool = True) -> None:
     """Show one medium; where it can't be shown, say why."""
     try:
         if medium.sha256 is None:
-            st.caption(f":material/broken_image: The file of {medium.id} is missing.")
+            st.caption(f":material/broken_image: The file of {literal(medium.id)} is missing.")
         elif medium.kind == "image":
             st.image(house.media.image(medium.sha256), width="stretch")
         else:
@@ -26,6 +26,6 @@ def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: 
                     for column, frame in zip(st.columns(5), frames[start : start + 5], strict=False):
                         column.image(frame.jpeg, caption=clock(frame.timestamp_s))
     except MediaError as error:
-        st.warning(str(error))
+        st.warning(literal(error))
     if described and medium.description:
         inert(medium.description, small=True, faint=True)

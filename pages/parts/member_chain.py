@@ -14,7 +14,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Member
 from pages.parts.answer_view import answer_view
 from pages.parts.choice_mark import choice_html
-from pages.parts.inert import inert, literal
+from pages.parts.inert import escaped, inert, literal
 from pages.parts.media_view import medium_view
 
 
@@ -31,7 +31,7 @@ def member_chain(house: Courthouse, procedure: Procedure, record: Record, member
     for ballot, votes in record.ballots.items():
         if vote := votes.get(member.id):
             st.html(
-                f"{record.stage(ballot).name}: {choice_html(procedure, vote.choice)}"
+                f"{escaped(record.ballot_name(ballot))}: {choice_html(procedure, vote.choice)}"
                 + (" (changed)" if vote.changed else "")
             )
     own = {call.stage for call in record.calls_of(member.id)}

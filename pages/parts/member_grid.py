@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
@@ -12,7 +10,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member
 from pages.parts.choice_mark import choice_html
-from pages.parts.inert import literal
+from pages.parts.inert import escaped, literal
 from pages.parts.member_chain import member_chain
 
 PER_ROW = 4
@@ -47,7 +45,13 @@ def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None
 def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     last = {member: vote for votes in record.ballots.values() for member, vote in votes.items()}
     choices = {choice.title: choice.name for choice in procedure.choices}
-    shown = st.pills("Show", [*choices, "Changed sides", "Abstained"], selection_mode="single", key="member_filter")
+    shown = st.pills(
+        "Show",
+        [*choices, "Changed sides", "Abstained"],
+        selection_mode="single",
+        format_func=literal,
+        key="member_filter",
+    )
     by_hand = {(call.stage, call.member) for call in record.calls if call.source == "person"}
     members = [member for member in voters if _fits(shown, choices, last.get(member.id))]
     if not members:
@@ -76,15 +80,15 @@ def _card(procedure: Procedure, member: Member, vote: Voted | None, *, person: b
         line = f"{persona.age}, {persona.status}. {persona.background}" if persona else member.spec.id
         told = choice_html(procedure, vote.choice) if vote else '<span style="opacity:.6">no vote yet</span>'
         if vote and vote.changed:
-            told += f' <span style="font-size:.8rem;opacity:.75">was {escape(vote.before or "")}</span>'
+            told += f' <span style="font-size:.8rem;opacity:.75">was {escaped(vote.before or "")}</span>'
         if person:
             told += ' <span style="font-size:.8rem;opacity:.75">given by a person</span>'
         reason = vote.reasons[0] if vote and vote.reasons else ""
         st.html(
-            f'<div style="font-weight:600">{escape(member.name)}</div>'
-            f'<div style="font-size:.8rem;opacity:.75;min-height:2.4rem">{escape(line)}</div><div>{told}</div>'
+            f'<div style="font-weight:600">{escaped(member.name)}</div>'
+            f'<div style="font-size:.8rem;opacity:.75;min-height:2.4rem">{escaped(line)}</div><div>{told}</div>'
             f'<div style="font-size:.85rem;overflow-wrap:anywhere;display:-webkit-box;-webkit-line-clamp:3;'
-            f'-webkit-box-orient:vertical;overflow:hidden" title="{escape(reason)}">{escape(reason)}</div>'
+            f'-webkit-box-orient:vertical;overflow:hidden" title="{escaped(reason)}">{escaped(reason)}</div>'
         )
         if st.button("Whole chain", key=f"open-{member.id}", type="tertiary", icon=":material/account_tree:"):
             st.session_state["member"] = member.id

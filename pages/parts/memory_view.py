@@ -15,6 +15,7 @@ from courtroom.figures.standards import draw_standards
 from courtroom.knowledge.jurisprudence import Directive, Standard
 from courtroom.knowledge.memory import Recall
 from pages.parts.inert import inert, literal
+from pages.parts.unreadable_rows import unreadable_rows
 
 TOLD = {
     "standards": "Verified trajectories whose judgment was the real one. Two are linked where their labels are identical and "
@@ -27,6 +28,7 @@ TOLD = {
 def memory_view(house: Courthouse, part: str) -> None:
     """Search, then graph or directives."""
     memory = house.knowledge.memory
+    unreadable_rows((memory.standards if part == "standards" else memory.directives).unreadable())
     units: list[Any] = memory.standards.all() if part == "standards" else memory.directives.all()
     buffered: list[Standard] = memory.buffer.all() if part == "standards" else []
     st.caption(TOLD[part])
@@ -102,7 +104,7 @@ def _standard(standard: Standard) -> None:
 def _directive(house: Courthouse, directive: Directive, theme: str) -> None:
     charges = "; ".join(directive.charges)
     with st.expander(
-        f"{directive.confidence:.2f} · article {directive.anchor} {literal(charges)} · {literal(directive.text[:90])}"
+        f"{directive.confidence:.2f} · article {literal(directive.anchor)} {literal(charges)} · {literal(directive.text[:90])}"
     ):
         inert(directive.text)
         st.caption(

@@ -13,6 +13,7 @@ from courtroom.case import Case
 from courtroom.engine.procedure import Procedure
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from pages.parts.draft import Draft
+from pages.parts.inert import literal
 from pages.parts.knobs import knob
 
 KEY_NAMES = (
@@ -34,7 +35,7 @@ def models_form(draft: Draft, procedure: Procedure, case: Case) -> None:
     for column, role in zip(st.columns(len(procedure.roles), gap="large"), procedure.roles, strict=True):
         with column:
             given = st.text_input(
-                role.title, roles.get(role.name, {}).get("id", ""), key=draft.key(f"role-{role.name}"), help=role.help,
+                literal(role.title), roles.get(role.name, {}).get("id", ""), key=draft.key(f"role-{role.name}"), help=literal(role.help),
                 placeholder="the run's model",
             )  # fmt: skip
         _put(roles, role.name, given, draft.values["model"])
@@ -78,7 +79,7 @@ def keys_form() -> None:
                 else "not set"
             )
             given = st.text_input(
-                name, type="password" if name.endswith("KEY") else "default", key=f"key-{name}", placeholder=state,
+                literal(name), type="password" if name.endswith("KEY") else "default", key=f"key-{name}", placeholder=state,
                 autocomplete="off",
             )  # fmt: skip
             if given:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from courtroom.case import Case
 from pages.parts.draft import Draft
+from pages.parts.inert import literal
 
 LISTS = ("traits", "interests")
 
@@ -58,7 +59,7 @@ def personas_table(draft: Draft, case: Case) -> None:
     if "empty_seats" in draft.kind.model_fields:
         field = draft.kind.model_fields["empty_seats"]
         draft.values["empty_seats"] = st.multiselect(
-            field.title or "",
+            literal(field.title or ""),
             range(1, len(jury) + 1),
             [seat for seat in draft.values["empty_seats"] if seat <= len(jury)],
             format_func=lambda seat: f"{seat} {jury[seat - 1]['name']}",

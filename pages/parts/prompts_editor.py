@@ -5,11 +5,10 @@ from __future__ import annotations
 import difflib
 
 import streamlit as st
-from jinja2 import TemplateSyntaxError
-from jinja2.sandbox import SandboxedEnvironment
 
 from courtroom.case import Case
 from courtroom.engine.procedure import Procedure
+from courtroom.models.apart import why_no_template
 from courtroom.models.prompts import templates
 from pages.parts.draft import Draft
 from pages.parts.inert import literal
@@ -25,13 +24,11 @@ def prompts_editor(draft: Draft, procedure: Procedure, case: Case) -> None:
     )
     name = st.selectbox("Prompt", list(shipped), format_func=lambda n: f"{n} (edited)" if n in edits else n)
     text = st.text_area("Text", edits.get(name, shipped[name]), height=420, key=draft.key(f"prompt-{name}"))
-    try:
-        SandboxedEnvironment().parse(text)
-    except TemplateSyntaxError as error:
-        st.error(f"Line {error.lineno}: {literal(str(error.message))}. Mend it, or go back to the shipped text.")
-        return
     if text == shipped[name]:
         edits.pop(name, None)
+        return
+    if why := why_no_template(name, text):
+        st.error(literal(why))
         return
     edits[name] = text
     with st.expander("What differs from the shipped text"):

@@ -15,7 +15,7 @@ def rules_editor(draft: Draft) -> None:
     for number, rule in enumerate(rules):
         text, up, away = st.columns([20, 1, 1], vertical_alignment="center")
         rules[number] = text.text_area(
-            f"Rule {number + 1}", rule, key=draft.key(f"rule-{len(rules)}-{number}"), height=80
+            f"Rule {number + 1:d}", rule, key=draft.key(f"rule-{len(rules)}-{number}"), height=80
         )
         if up.button(
             "", icon=":material/arrow_upward:", key=draft.key(f"up-{number}"), disabled=number == 0, help="Move up"

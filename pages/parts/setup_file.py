@@ -54,7 +54,7 @@ def setup_file(house: Courthouse, draft: Draft, procedure: Procedure) -> None:
         if file and st.button("Load this file"):
             try:
                 _load(draft, json.loads(file.getvalue()), procedure)
-            except (json.JSONDecodeError, UnicodeDecodeError):
+            except (ValueError, RecursionError):
                 st.error("This file is not valid JSON. Download a setup here to see the form.")
         link = "?" + urlencode({"setup": json.dumps(draft.shared(), ensure_ascii=False, separators=(",", ":"))})
         if len(link) <= LONGEST_LINK:
@@ -66,7 +66,7 @@ def setup_file(house: Courthouse, draft: Draft, procedure: Procedure) -> None:
 
 def _load(draft: Draft, shared: object, procedure: Procedure) -> None:
     if not isinstance(shared, dict) or shared.get("procedure", procedure.name) != procedure.name:
-        st.error(f"This is not a setup for {procedure.title}. Choose its procedure above, then load it.")
+        st.error(f"This is not a setup for {literal(procedure.title)}. Choose its procedure above, then load it.")
         return
     try:
         procedure.setup.model_validate({**procedure.setup().model_dump(mode="json"), **shared.get("setup", {})})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from html import escape
 
 import streamlit as st
 
@@ -12,7 +11,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.figures.palette import INK, LINE, NEUTRAL, tone
-from pages.parts.inert import inert, literal
+from pages.parts.inert import escaped, inert, literal
 from pages.parts.units import duration
 
 SHOWN = 6
@@ -44,7 +43,7 @@ def stage_line(house: Courthouse, procedure: Procedure, record: Record) -> None:
         mark = {"done": "✓ ", "now": "▸ ", "to come": ""}[state]
         chips.append(
             f'<span style="border:1px solid {edge};background:{fill};color:{colour};border-radius:999px;'
-            f'padding:.15rem .8rem;font-size:.85rem;white-space:nowrap">{mark}{escape(name)}</span>'
+            f'padding:.15rem .8rem;font-size:.85rem;white-space:nowrap">{mark}{escaped(name)}</span>'
         )
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:.4rem">{"".join(chips)}</div>')
     if record.run.status == "running" and record.stages:
@@ -55,7 +54,7 @@ def stage_line(house: Courthouse, procedure: Procedure, record: Record) -> None:
         st.progress(ended / max(1, ended + waiting), told)
         kinds = Counter(call.title for call in record.calls if call.stage == stage.path)
         if len(kinds) > 1:
-            st.caption(" · ".join(f"{literal(title)} {number}" for title, number in kinds.items()))
+            st.caption(" · ".join(f"{literal(title)} {number:d}" for title, number in kinds.items()))
 
 
 def open_calls(house: Courthouse, record: Record) -> None:

@@ -104,7 +104,7 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
                 icon=":material/undo:",
                 type="tertiary",
                 disabled=bool(why),
-                help=why or None,
+                help=literal(why or "") or None,
             ):
                 try:
                     house.steer.undo(record.run.id, one.id)
@@ -139,7 +139,7 @@ def _overrule(procedure: Procedure, record: Record, do: Do) -> None:
         try:
             value = answer_fields(schema, calls[path].value, f"overrule-{record.run.id}-{path}")
         except ValueError as error:
-            st.error(str(error))
+            st.error(literal(error))
             value = None
         if st.form_submit_button("Overrule", type="primary") and value is not None:
             do(Overrule(path=path, value=value))
@@ -165,7 +165,7 @@ def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) ->
     setup = house.steer.scene_setup(record)
     without = procedure.without_one(setup)
     if not without:
-        st.caption(f"{procedure.title} has a fixed bench: nobody can leave or join while it sits.")
+        st.caption(f"{literal(procedure.title)} has a fixed bench: nobody can leave or join while it sits.")
         return
     names = {member.id: member.name for member in record.everybody}
     leaves = st.selectbox(

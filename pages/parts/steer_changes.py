@@ -13,7 +13,9 @@ from courtroom.engine.knobs import is_group
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
+from courtroom.models.apart import why_no_template
 from courtroom.models.prompts import templates
+from pages.parts.inert import literal
 from pages.parts.knobs import OWN_SECTION, knob
 
 Do = Callable[[Deed], None]
@@ -105,7 +107,10 @@ def _prompt(procedure: Procedure, setup: Setup, run: str, do: Do) -> None:
     with st.form(f"prompt-{run}-{name}", border=False):
         text = st.text_area("Template", setup.prompts.get(name, shipped[name]), height=320)
         if st.form_submit_button("Change from the next stage on", type="primary"):
-            do(Change(key="prompts", value={**setup.prompts, name: text}))
+            if why := why_no_template(name, text):
+                st.error(literal(why))
+            else:
+                do(Change(key="prompts", value={**setup.prompts, name: text}))
 
 
 def _parts(text: str) -> list[str]:

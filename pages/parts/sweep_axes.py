@@ -13,6 +13,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.evaluation.proposals import LEFT_AS_THEY_ARE
 from courtroom.evaluation.sweeps import Axis, evidence_left_out, members_left_out, rules_left_out, values
+from pages.parts.inert import literal
 
 MODELS = ("model.id", "model.temperature")
 
@@ -54,7 +55,7 @@ def varied(procedure: Procedure) -> dict[str, FieldInfo]:
 def _values(field: FieldInfo, now: Any, key: str, path: str) -> list[Any]:
     """The values of one knob: picked where there are few, typed where there are many."""
     kind, _ = plain(field.annotation)
-    title = f"{field.title or path}: now {now}"
+    title = f"{literal(field.title or path)}: now {literal(now)}"
     if kind is bool:
         st.caption(f"{title}; both are heard.")
         return [True, False]

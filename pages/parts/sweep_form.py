@@ -152,4 +152,4 @@ def _outcome(row: Run) -> str:
 
 
 def _rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
-    bar.progress(done / max(1, total), f"Rehearsed {done} of {total}")
+    bar.progress(done / max(1, total), f"Rehearsed {done:d} of {total:d}")

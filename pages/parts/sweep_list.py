@@ -9,16 +9,18 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from pages.parts.inert import literal
 from pages.parts.units import moment
+from pages.parts.unreadable_rows import unreadable_rows
 
 SHOWN = 20
 
 
 def sweep_list(house: Courthouse) -> None:
     """A line each, with how far it is."""
-    sweeps = house.sweeps.store.sweeps()
-    if not sweeps:
+    sweeps, bad = house.sweeps.store.sweeps(), house.sweeps.store.unreadable()
+    if not sweeps and not bad:
         return
     st.subheader("Earlier what-ifs")
+    unreadable_rows(bad)
     for sweep in sweeps[:SHOWN]:
         cells = house.sweeps.store.cells(sweep.id)
         done = Counter(cell.status for cell in cells)["done"]
@@ -26,7 +28,7 @@ def sweep_list(house: Courthouse) -> None:
             if st.button("Open", key=f"open-{sweep.id}"):
                 open_sweep(sweep.id)
             st.markdown(
-                f"**{literal(sweep.title)}** · {sweep.status} · {done} of {len(cells)} runs · "
+                f"**{literal(sweep.title)}** · {literal(sweep.status)} · {done:d} of {len(cells)} runs · "
                 f"{len(sweep.plan.variants)} variants · {moment(sweep.created)}"
             )
     if len(sweeps) > SHOWN:

@@ -40,7 +40,7 @@ def sweep_view(house: Courthouse, sweep: Sweep) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             f"**{literal(sweep.title)}** · {many(len(sweep.plan.variants), 'variant')}, {many(len(sweep.plan.seeds), 'seed')} · base run "
-            f"[{literal(sweep.base)}](deliberation?run={sweep.base})"
+            f"[{literal(sweep.base)}](deliberation?run={literal(sweep.base)})"
         )
         if st.button("Another what-if", icon=":material/add:"):
             st.session_state.pop("sweep", None)
@@ -115,8 +115,8 @@ def _progress(house: Courthouse, sweep: Sweep, cells: list[Cell]) -> None:
     if sweep.reason:
         st.caption(literal(sweep.reason))
     if sweep.status != "done":
-        under_way = f", {counts['running']} under way" if counts["running"] else ""
-        st.progress(counts["done"] / len(cells), f"{counts['done']} of {len(cells)} runs are done{under_way}")
+        under_way = f", {counts['running']:d} under way" if counts["running"] else ""
+        st.progress(counts["done"] / len(cells), f"{counts['done']:d} of {len(cells)} runs are done{under_way}")
 
 
 def _told(found: Results) -> None:
@@ -163,8 +163,8 @@ def _tables(sweep: Sweep, found: Results, cells: list[Cell]) -> None:
         )
     percent = {name: st.column_config.NumberColumn(title, format="percent", help=told) for name, title, told in (
         ("swing", "change", "Of the support for what the base decided, against the base under the same seed."),
-        ("votes", "votes", f"Mean share of the votes for {found.decided}."),
-        ("share", "runs", f"Share of the runs that end with {found.decided}."),
+        ("votes", "votes", f"Mean share of the votes for {literal(found.decided)}."),
+        ("share", "runs", f"Share of the runs that end with {literal(found.decided)}."),
         ("low", "from", "Lower end of the 95 % interval."),
         ("high", "to", "Upper end of the 95 % interval."),
     )}  # fmt: skip

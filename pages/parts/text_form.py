@@ -20,7 +20,7 @@ from pages.parts.inert import literal
 def text_form(house: Courthouse, kind: type[Case]) -> None:
     """Everything stays in the form until it is saved."""
     with st.form(f"text-{kind.__name__}", border=True):
-        st.subheader(f"A new {kind.kind_title.lower()}")
+        st.subheader(f"A new {literal(kind.kind_title.lower())}")
         top = st.columns([4, 1])
         title = top[0].text_input("Title", key=f"text_title_{kind.__name__}")
         language = top[1].selectbox("Language", ["en", "zh", "de", "fr", "es", "ja"], key=f"text_lang_{kind.__name__}")

@@ -71,6 +71,6 @@ def _tell(taken: list[str], refused: list[str], remarks: Counter[str]) -> None:
 
 def _list(title: str, lines: list[str]) -> None:
     if lines:
-        st.caption(f"{title}: {len(lines)}")
+        st.caption(f"{literal(title)}: {len(lines)}")
         rest = [f"... and {len(lines) - MOST_TOLD} more"] if len(lines) > MOST_TOLD else []
         inert("\n".join((*lines[:MOST_TOLD], *rest)), small=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import streamlit as st
 
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from pages.parts.choice_mark import choice_html
-from pages.parts.inert import inert
+from pages.parts.inert import escaped, inert
 
 
 def verdict_view(record: Record, procedure: Procedure) -> None:
@@ -23,10 +21,10 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
             if verdict.outcome in {choice.name for choice in procedure.choices}:
                 st.html(choice_html(procedure, verdict.outcome, "2rem"))
             else:
-                st.html(f'<div style="font-size:1.5rem;overflow-wrap:anywhere">{escape(verdict.outcome)}</div>')
-            counts = [f"{choice_html(procedure, name)} {number}" for name, number in verdict.counts.items()]
+                st.html(f'<div style="font-size:1.5rem;overflow-wrap:anywhere">{escaped(verdict.outcome)}</div>')
+            counts = [f"{choice_html(procedure, name)} {number:d}" for name, number in verdict.counts.items()]
             if verdict.abstained:
-                counts.append(f"{verdict.abstained} abstained")
+                counts.append(f"{verdict.abstained:d} abstained")
             if counts:
                 st.html("&ensp;".join(counts))
             if verdict.note:
@@ -35,7 +33,7 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
             if real := record.real_counts:
                 same = max(real, key=lambda name: real[name]) == verdict.outcome
                 far = [abs(real.get(name, 0) - number) for name, number in verdict.counts.items()]
-                told = "&ensp;".join(f"{choice_html(procedure, name)} {number}" for name, number in real.items())
+                told = "&ensp;".join(f"{choice_html(procedure, name)} {number:d}" for name, number in real.items())
                 st.caption("The real jury")
                 st.html(f'<div style="line-height:3rem">{told}</div>')
                 st.caption(

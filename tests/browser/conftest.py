@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.serving import STREAMLIT, serving
-
-ROOT = Path(__file__).parents[2]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
+from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, app_server
 
 expect.set_options(timeout=30_000)  # a new server on a busy machine takes its time to draw the first page
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "browser" in Path(item.fspath).parts:
-            item.add_marker(pytest.mark.browser)
-            if CHROMIUM is None:
-                item.add_marker(pytest.mark.skip(reason="no chromium here: install Debian's package `chromium`"))
+        if item.path.is_relative_to(Path(__file__).parent) and CHROMIUM is None:
+            item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
 
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The app's address; its store is new."""
-    with serving(STREAMLIT, ROOT, tmp_path_factory.mktemp("home")) as url:
-        yield url
+    with app_server(tmp_path_factory.mktemp("home")) as server:
+        yield server.url
 
 
 @pytest.fixture(scope="module")

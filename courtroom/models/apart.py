@@ -1,0 +1,285 @@
+"""Edited templates, rendered in a process of their own under hard limits.
+
+Anybody who can open the app can edit a prompt, and a template is a program: it can loop for ever, fill the memory or
+try to break out of Jinja's sandbox. Bounding it within this process would mean to close every filter and operator one
+by one. So it runs in a process that imports Jinja alone, gets plain data on a pipe, has no key in its environment, and
+that the system itself ends when it has used its time or memory. The sandbox holds there too, as a second wall.
+
+Templates as shipped are trusted and render in this process: they cost a run of 800 calls too much otherwise.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import date, datetime, timedelta, timezone
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import jinja2
+import markupsafe
+from pydantic import BaseModel
+
+from courtroom.errors import CourtroomError
+from courtroom.models import rendering
+from courtroom.models.rendering import LANGUAGES, SIZE, Record, record
+
+CPU_S = 1
+"""Seconds of the processor that one rendering may take; the system counts whole seconds, so up to one more."""
+WALL_S = 60.0
+"""Seconds by the clock, for a worker that waits for something or a system that can't limit the processor's time."""
+MEMORY_MB = 256
+LONGEST = 2_000_000
+"""Characters that a prompt may have."""
+
+
+class PromptError(CourtroomError):
+    """A prompt template that can't be rendered."""
+
+
+class _Ended(Exception):
+    """The worker ended while it was waited for."""
+
+
+class Apart:
+    """Renders templates in a worker process, which starts when it is first needed. May be used from any thread.
+
+    The worker ends with this object, when it is asked nothing for a while, or when this process ends.
+    """
+
+    def __init__(self, sources: Mapping[str, str], edits: Mapping[str, str], common: Mapping[str, object]) -> None:
+        self._sources, self._edits, self._common = dict(sources), dict(edits), dict(common)
+        self._lock = threading.Lock()
+        self._worker: subprocess.Popen[bytes] | None = None
+        self._failed: dict[str, str] = {}
+
+    def whole(self, name: str) -> str:
+        """A whole template, rendered from what the run shares.
+
+        Raises:
+            PromptError: with a sentence that names the prompt.
+        """
+        return self._asked("whole", name, {})[0]
+
+    def blocks(self, name: str, inputs: Mapping[str, object]) -> tuple[str, str]:
+        """The blocks `shared` and `own` of a template.
+
+        Raises:
+            PromptError: with a sentence that names the prompt.
+        """
+        shared, own = self._asked("blocks", name, inputs)
+        return shared, own
+
+    def parse(self, name: str) -> None:
+        """See whether this is a template.
+
+        Raises:
+            PromptError: with a sentence that names the prompt.
+        """
+        self._asked("parse", name, {})
+
+    def close(self) -> None:
+        """End the worker."""
+        with self._lock:
+            self._end()
+
+    def _asked(self, what: Literal["whole", "blocks", "parse"], name: str, inputs: Mapping[str, object]) -> list[str]:
+        with self._lock:
+            if name in self._failed:  # it took the worker down: many members at once need not find out one by one
+                raise PromptError(self._failed[name])
+            try:
+                reply = self._reply((what, name, {key: plain(value) for key, value in inputs.items()}))
+            except _Ended as ended:
+                self._failed[name] = self._sentence(name, str(ended))
+                raise PromptError(self._failed[name]) from None
+        if "error" in reply:
+            raise PromptError(self._sentence(name, str(reply["error"])))
+        texts: list[str] = reply.get("texts", [])
+        if any("\0" in text or _broken(text) for text in texts):
+            raise PromptError(self._sentence(name, "it holds a character that can't be sent to a model"))
+        return texts
+
+    def _sentence(self, name: str, why: str) -> str:
+        """`name` is what was rendered; what was edited may be another template that it takes in."""
+        named = (
+            f"“{name}”"
+            if name in self._edits
+            else f"“{name}” with the edited " + ", ".join(f"“{edited}”" for edited in self._edits)
+        )
+        return sentence(named, why)
+
+    def _reply(self, request: object) -> dict[str, Any]:
+        for last in (False, True):
+            fresh = self._worker is None or self._worker.poll() is not None
+            if fresh:
+                self._start()
+            assert self._worker is not None
+            overdue = threading.Timer(WALL_S, self._worker.kill)
+            overdue.daemon = True
+            overdue.start()
+            try:
+                if fresh:
+                    self._send((self._sources, {key: plain(value) for key, value in self._common.items()}))
+                self._send(request)
+                return self._receive()
+            except (OSError, EOFError, ValueError):
+                code = self._end()
+                if code or last:
+                    raise _Ended(_why(code)) from None
+                # else it had just ended because it was asked nothing for long
+            finally:
+                overdue.cancel()
+        raise AssertionError("the last try returns or raises")
+
+    def _start(self) -> None:
+        self._end()
+        found = {str(Path(module.__file__ or "").parents[1]) for module in (jinja2, markupsafe)}
+        # Nothing of this process's environment: it may hold keys.
+        given = {"PYTHONPATH": os.pathsep.join(found)} | {n: os.environ[n] for n in ("SYSTEMROOT",) if n in os.environ}
+        limits = map(str, (CPU_S, MEMORY_MB, LONGEST))
+        self._worker = subprocess.Popen(
+            [sys.executable, "-B", "-P", "-s", rendering.__file__, *limits],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=given,
+            cwd="/" if os.name == "posix" else None,
+        )
+        weakref.finalize(self, _kill, self._worker)
+
+    def _send(self, content: object) -> None:
+        assert self._worker is not None
+        assert self._worker.stdin is not None
+        body = pickle.dumps(content)
+        self._worker.stdin.write(SIZE.pack(len(body)) + body)
+        self._worker.stdin.flush()
+
+    def _receive(self) -> dict[str, Any]:
+        assert self._worker is not None
+        assert self._worker.stdout is not None
+        head = self._worker.stdout.read(SIZE.size)
+        size = SIZE.unpack(head)[0] if len(head) == SIZE.size else -1
+        if not 0 <= size <= 16 * LONGEST:
+            raise EOFError
+        reply = json.loads(self._worker.stdout.read(size))
+        if not isinstance(reply, dict):
+            raise EOFError
+        return reply
+
+    def _end(self) -> int:
+        """End the worker; its exit code."""
+        worker, self._worker = self._worker, None
+        return _kill(worker) if worker is not None else 0
+
+
+def sentence(named: str, why: str) -> str:
+    """What a user is told of a prompt that can't be used."""
+    return f"The prompt {named} can't be used: {why}. Mend it in the setup, or reset it to the shipped one."
+
+
+@lru_cache(maxsize=64)
+def why_no_template(name: str, text: str) -> str:
+    """Why a text is no template, as a sentence; empty where it is one. Cached, as a page asks at each of its reruns."""
+    apart = Apart({name: text}, {name: text}, {})
+    try:
+        apart.parse(name)
+    except PromptError as error:
+        return str(error)
+    finally:
+        apart.close()
+    return ""
+
+
+def plain(value: Any) -> Any:
+    """A value as the worker can have it: plain data, and records in place of the program's objects.
+
+    A record has an object's fields, its properties, and its methods of one language (`in_language`, `called`), which are
+    all that shipped templates use. Other methods stay here: they could be slow, or give a template too much to play with.
+    """
+    if type(value) in (type(None), bool, int, float, str):
+        return value
+    for kind in (int, float, str):
+        if isinstance(value, kind):  # such as an enumeration's
+            return kind(value)
+    if isinstance(value, BaseModel):
+        return _record(value, {name: getattr(value, name) for name in type(value).model_fields})
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _record(value, {field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
+    if isinstance(value, Mapping):
+        return {plain(key): plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
+    if isinstance(value, (set, frozenset)):
+        return type(value)(map(plain, value))
+    if isinstance(value, list):
+        return list(map(plain, value))
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value.replace(tzinfo=timezone(value.utcoffset() or timedelta()))
+    return value if isinstance(value, (date, datetime, timedelta)) else str(value)
+
+
+def _record(value: Any, fields: Mapping[str, Any]) -> Record:
+    properties, methods = _shown(value.__class__)
+    more: dict[str, Any] = {}
+    for name in properties:
+        try:
+            more[name] = plain(getattr(value, name))
+        except Exception:  # noqa: BLE001, S112  a property that this object does not have; a template that asks for it is told
+            continue
+    spoken = {name: {code: getattr(value, name)(code) for code in (*LANGUAGES, "")} for name in methods}
+    return record(type(value).__name__, {name: plain(item) for name, item in fields.items()}, more, spoken)
+
+
+@cache
+def _shown(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The properties of a type, and its methods of one language."""
+    own = {
+        name: member
+        for base in reversed(kind.__mro__)
+        if base not in BaseModel.__mro__
+        for name, member in vars(base).items()
+        if not name.startswith("_")
+    }
+    properties = tuple(name for name, member in own.items() if isinstance(member, (property, cached_property)))
+    methods = tuple(
+        name
+        for name, member in own.items()
+        if inspect.isfunction(member) and list(inspect.signature(member).parameters) == ["self", "language"]
+    )
+    return properties, methods
+
+
+def _broken(text: str) -> bool:
+    """Whether half a surrogate pair is in it, which can't be written down."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _why(code: int) -> str:
+    if code == -getattr(signal, "SIGXCPU", 0):
+        return "it takes too much time"
+    return "it takes too much time or memory"
+
+
+def _kill(worker: subprocess.Popen[bytes]) -> int:
+    worker.kill()
+    code = worker.wait()
+    for pipe in (worker.stdin, worker.stdout):
+        if pipe is not None:
+            with suppress(OSError):  # what was not sent is not missed
+                pipe.close()
+    return code

@@ -1,0 +1,36 @@
+"""Bounds on what a server may send: whatever comes, only so much of it is read."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+CHARACTERS_A_TOKEN = 16
+SLACK = 4_096
+
+
+class Overlong(Exception):
+    """A reply far beyond the answer's longest."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """How much of one reply is read."""
+
+    max_tokens: int
+    streams: bool
+
+    @property
+    def characters(self) -> int:
+        """Of the answer and of what the model thought aloud before it."""
+        return CHARACTERS_A_TOKEN * self.max_tokens + SLACK
+
+    @property
+    def size(self) -> int:
+        """Bytes of the body. A stream wraps each token in some hundred bytes, and is not held in memory."""
+        size = 2**20 + 2**10 * self.max_tokens
+        return size if self.streams else min(size, 2**26)
+
+
+BOUND: ContextVar[Bound | None] = ContextVar("BOUND", default=None)
+"""Of the call under way in this task; None bounds nothing."""

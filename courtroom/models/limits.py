@@ -1,0 +1,181 @@
+"""How many calls a model gets at once and a minute, over all runs of a process."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Hashable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pyrate_limiter import InMemoryBucket, Rate, RateItem
+
+from courtroom.models.failures import retry_after
+from courtroom.models.prices import estimate_prompt
+from courtroom.models.request import Reply, Request
+from courtroom.models.spec import ModelSpec
+
+PART = 10
+"""Tokens are counted by tens: the limiter keeps an entry for each."""
+FIRST = 256
+"""Tokens that an answer is taken to have while there is none to go by."""
+MARGIN = 1.01
+"""How much longer our minute is than a provider's, as calls take differently long to get there."""
+
+Asked = tuple[int, int | None, int | None]
+"""Calls at once, requests a minute, tokens a minute."""
+
+
+def shared_by(spec: ModelSpec) -> Hashable:
+    """What calls have in common that share their limits."""
+    return spec.id
+
+
+class Limits:
+    """The limits of all models. Lives on the engine's loop.
+
+    Where runs give different limits for one model, the strictest that was given within the last minute holds for all of
+    them: a provider counts them together. A `Retry-After` that one call is given holds for all calls of its model.
+
+    Args:
+        minute_s: how long a minute is, in seconds; tests have a shorter one.
+    """
+
+    def __init__(self, minute_s: float = 60.0) -> None:
+        self._minute_s = minute_s
+        self._doors: dict[Hashable, Door] = {}
+
+    @asynccontextmanager
+    async def turn(self, request: Request) -> AsyncIterator[Turn]:
+        """Wait for a place, and hold it for one call. Whoever is told to come later makes all wait."""
+        spec = request.spec
+        key = shared_by(spec)
+        if key not in self._doors:
+            self._doors[key] = Door(self._minute_s)
+        door = self._doors[key]
+        asked = (spec.concurrency, spec.requests_per_minute, spec.tokens_per_minute)
+        turn = Turn(request)
+        await door.enter(asked, turn)
+        try:
+            yield turn
+        except Exception as error:
+            door.pause(retry_after(error))
+            raise
+        finally:
+            door.leave(asked, turn)
+
+
+@dataclass
+class Turn:
+    """One call's place."""
+
+    request: Request
+    counted: int = 0
+    """Tokens that were counted when the call began."""
+    reply: Reply | None = None
+    """What came back: put in, so that the tokens really used are counted."""
+
+    @cached_property
+    def prompt(self) -> int:
+        """Tokens of the prompt, about."""
+        return estimate_prompt(self.request.messages)
+
+
+@dataclass
+class Door:
+    """The limits of one model, or of what is limited together. First come, first served."""
+
+    minute_s: float
+    _under_way: int = 0
+    _given: Counter[Asked] = field(default_factory=Counter)
+    """The limits that calls under way or waiting have, and how many of them."""
+    _last: dict[Asked, float] = field(default_factory=dict)
+    """When a call with these limits was last here."""
+    _line: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _left: asyncio.Event = field(default_factory=asyncio.Event)
+    _closed_until: float = 0.0
+    _owed: int = 0
+    """Tokens that calls took beyond what was counted for them, or less; the next one makes up for it."""
+    _answers: list[int] = field(default_factory=lambda: [0, 0])
+    """How many answers there were, and their tokens."""
+
+    def __post_init__(self) -> None:
+        self._minute_ms = round(self.minute_s * 1000 * MARGIN)
+        self._requests, self._tokens = (InMemoryBucket([Rate(1, self._minute_ms)]) for _ in range(2))
+
+    async def enter(self, asked: Asked, turn: Turn) -> None:
+        """Wait until one more call may be made."""
+        self._given[asked] += 1
+        self._last[asked] = time.monotonic()
+        try:
+            async with self._line:  # the first in line waits, and the others behind it
+                while self._under_way >= (self._strictest(0) or 1):
+                    self._left.clear()
+                    await self._left.wait()
+                while wait_s := self._wait_s(turn):  # noqa: ASYNC110  it is time that is waited for
+                    await asyncio.sleep(wait_s)
+                self._under_way += 1
+        except BaseException:
+            self._gone(asked)
+            raise
+
+    def leave(self, asked: Asked, turn: Turn) -> None:
+        """The call has ended."""
+        self._under_way -= 1
+        self._left.set()
+        self._gone(asked)
+        if turn.reply is not None:
+            usage = turn.reply.usage
+            self._answers[0] += 1
+            self._answers[1] += usage.completion
+            if turn.counted:
+                self._owed += usage.prompt + usage.completion - turn.counted
+
+    def pause(self, seconds: float | None) -> None:
+        """Let nobody in for so long."""
+        if seconds:
+            self._closed_until = max(self._closed_until, time.monotonic() + seconds)
+
+    def _wait_s(self, turn: Turn) -> float:
+        """Seconds until it is worth trying again; 0 where the call is counted and may be made."""
+        rest = self._closed_until - time.monotonic()
+        if rest > 0:
+            return rest
+        requests, tokens = self._strictest(1), self._strictest(2)
+        if requests is not None and (wait_s := self._take(self._requests, requests, 1)):
+            return wait_s
+        if tokens is not None:
+            number, answered = self._answers
+            counted = turn.prompt + min(turn.request.spec.max_tokens, answered // number if number else FIRST)
+            most = max(1, tokens // PART)
+            weight = min(most, max(1, -(-(counted + self._owed) // PART)))
+            if wait_s := self._take(self._tokens, most, weight):
+                if requests is not None:
+                    del self._requests.items[-1]  # not made yet: it counts from when it is
+                return wait_s
+            turn.counted, self._owed = max(1, counted), 0
+        return 0.0
+
+    def _take(self, bucket: InMemoryBucket, most: int, weight: int) -> float:
+        """Count a call within the last minute; where that would be too much, the seconds until it is not."""
+        item = RateItem("call", int(time.monotonic() * 1000), weight)
+        bucket.rates = [Rate(most, self._minute_ms)]
+        bucket.leak(item.timestamp)
+        if bucket.put(item):
+            return 0.0
+        wait_ms = bucket.waiting(item)
+        assert isinstance(wait_ms, int), "a bucket in memory never keeps us waiting for its answer"
+        return max(1, wait_ms) / 1000
+
+    def _strictest(self, which: int) -> int | None:
+        """The smallest limit that a call of the last minute was given; None where there was none."""
+        now = time.monotonic()
+        for asked in [asked for asked, at in self._last.items() if now - at > self.minute_s and not self._given[asked]]:
+            del self._last[asked], self._given[asked]
+        return min((limit for asked in self._last if (limit := asked[which]) is not None), default=None)
+
+    def _gone(self, asked: Asked) -> None:
+        self._given[asked] -= 1
+        self._last[asked] = time.monotonic()

@@ -1,0 +1,226 @@
+"""Rendering templates. Knows Jinja and nothing else of the program, so that a process of its own can start fast.
+
+Run as a script, it renders for `apart` under hard limits: `rendering.py CPU_S MEMORY_MB LONGEST`. It reads pickled
+requests from its standard input and writes JSON; nothing of what it writes is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import select
+import struct
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from jinja2 import FunctionLoader, StrictUndefined, TemplateSyntaxError
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
+
+LANGUAGES = {
+    "en": "English",
+    "zh": "Chinese (简体中文)",
+    "de": "German",
+    "fr": "French",
+    "es": "Spanish",
+    "ja": "Japanese",
+}
+
+SIZE = struct.Struct(">Q")
+"""Before each request and each reply: its length in bytes."""
+IDLE_S = 30.0
+"""A worker that is asked nothing for so long ends. A new one starts when it is needed."""
+
+
+def environment(source: Callable[[str], str | None]) -> SandboxedEnvironment:
+    """An environment that finds its templates by `source`. Templates can't change what they are given.
+
+    What differs each time (`lipsum`, `random`) is left out: the same inputs always give the same prompt.
+    """
+    made = ImmutableSandboxedEnvironment(
+        loader=FunctionLoader(source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.filters.update(quote=quote, language=lambda code: LANGUAGES.get(code.split("-")[0], code))
+    del made.globals["lipsum"], made.filters["random"]
+    return made
+
+
+def quote(text: str) -> str:
+    """Material as a block quote: whatever it says, each of its lines is visibly not ours."""
+    return "\n".join(f"> {line}" for line in str(text).splitlines()) or "> (empty)"
+
+
+def whole(templates: SandboxedEnvironment, name: str, inputs: Mapping[str, object]) -> str:
+    """A whole template, with a line break at its end."""
+    return templates.get_template(name).render(inputs).strip() + "\n"
+
+
+def blocks(templates: SandboxedEnvironment, name: str, inputs: Mapping[str, object]) -> tuple[str, str]:
+    """The blocks `shared` and `own` of a template; empty where it has none or nothing stands in it."""
+    template = templates.get_template(name)
+
+    def block(wanted: str) -> str:
+        if wanted not in template.blocks:
+            return ""
+        text = "".join(template.blocks[wanted](template.new_context(dict(inputs)))).strip()
+        return text + "\n" if text else ""
+
+    return block("shared"), block("own")
+
+
+def reason(error: BaseException) -> str:
+    """Why a template can't be used, in words that fit into a sentence."""
+    if isinstance(error, TemplateSyntaxError):
+        return f"line {error.lineno}: {_short(error.message or 'it is no template')}"
+    if isinstance(error, RecursionError):
+        return "it calls itself without end, or is nested too deep"
+    if isinstance(error, MemoryError):
+        return "it needs too much memory"
+    return _short(str(error) or type(error).__name__)
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split()).rstrip(".")
+    return text if len(text) <= 300 else text[:300] + " ..."
+
+
+class Record:
+    """An object of the program as a template in the worker sees it: a name, fields, and texts by language.
+
+    It prints as the original does, so that a prompt is the same whichever process renders it.
+    """
+
+    def __init__(self, name: str, shown: Mapping[str, Any], more: Mapping[str, Any], spoken: Mapping[str, Any]) -> None:
+        self.__dict__.update(_state=(name, dict(shown), dict(more), dict(spoken)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return record, self._state
+
+    def __getattr__(self, name: str) -> Any:
+        kind, shown, more, spoken = self.__dict__["_state"]
+        for held in (shown, more):
+            if name in held:
+                return held[name]
+        if name in spoken:
+            return Spoken(spoken[name])
+        raise AttributeError(f"{kind} has no attribute {name!r}")
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        return iter(self._state[1].items())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and self._state[:2] == other._state[:2]
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __str__(self) -> str:
+        return " ".join(f"{name}={value!r}" for name, value in self._state[1].items())
+
+    def __repr__(self) -> str:
+        return f"{self._state[0]}({', '.join(f'{name}={value!r}' for name, value in self._state[1].items())})"
+
+
+def record(name: str, shown: Mapping[str, Any], more: Mapping[str, Any], spoken: Mapping[str, Any]) -> Record:
+    """A record whose type has the name of the original's, as Jinja names it where an attribute is missing."""
+    return _kind(name)(name, shown, more, spoken)
+
+
+@cache
+def _kind(name: str) -> type[Record]:
+    return type(name, (Record,), {"__module__": "builtins"})
+
+
+class Spoken:
+    """A method that gives a text in a language; its answers are known beforehand."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+
+    def __call__(self, language: str) -> str:
+        return self._texts.get(language.split("-")[0].lower(), self._texts[""])
+
+
+class Reader(pickle.Unpickler):
+    """Reads what the program sends; makes nothing but plain data and records."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if name == "record":
+            return record
+        if module == "datetime" or (module == "builtins" and name in ("set", "frozenset")):
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"{module}.{name} is no plain data")
+
+
+def serve(cpu_s: int, memory_mb: int, longest: int) -> None:
+    """Answer requests until there are none. Each has at most `cpu_s` seconds of the processor, and `memory_mb` in all."""
+    given = open(0, "rb", buffering=0)  # noqa: SIM115  for the process's life; unbuffered, so that `select` sees all
+    out = sys.stdout.buffer
+    sources, common = _read(given)
+    templates = environment(sources.get)
+    templates.from_string("{% for x in (1,) %}{{ x }}{% endfor %}").render()  # all that Jinja loads late
+    limited = _limit(memory_mb)
+    while select.select([given], [], [], IDLE_S)[0] and (request := _read(given)) is not None:
+        what, name, inputs = request
+        if limited:
+            _allow(cpu_s)
+        reply: dict[str, Any] = {}
+        try:
+            if what == "parse":
+                templates.parse(sources[name])
+            else:
+                reply["texts"] = [whole(templates, name, common)] if what == "whole" else None
+                reply["texts"] = reply["texts"] or blocks(templates, name, {**common, **inputs})
+                if sum(map(len, reply["texts"])) > longest:
+                    reply = {"error": f"it becomes longer than {longest:,} characters"}
+        except Exception as error:  # noqa: BLE001  whatever a template does is told, and is the template's fault
+            reply = {"error": reason(error)}
+        body = json.dumps(reply).encode()
+        out.write(SIZE.pack(len(body)) + body)
+        out.flush()
+
+
+def _read(given: io.FileIO) -> Any:
+    """The next request; None where there is none any more."""
+    head = _exactly(given, SIZE.size)
+    return Reader(io.BytesIO(_exactly(given, SIZE.unpack(head)[0]))).load() if head else None
+
+
+def _exactly(given: io.FileIO, size: int) -> bytes:
+    parts: list[bytes] = []
+    while size and (part := given.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"" if size else b"".join(parts)
+
+
+def _limit(memory_mb: int) -> bool:
+    """So much memory on top of what the worker has already, and no file written. False where a system has no limits."""
+    try:
+        import resource
+    except ImportError:
+        return False
+    with open("/proc/self/statm") if os.path.exists("/proc/self/statm") else io.StringIO("65536") as told:
+        has = int(told.read().split()[0]) * resource.getpagesize()
+    for what, most in (
+        (resource.RLIMIT_AS, has + memory_mb * 2**20),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(what, (most, most))
+    return True
+
+
+def _allow(cpu_s: int) -> None:
+    """The processor for so many seconds from now; then the system ends this process."""
+    import resource
+
+    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used) + 1 + cpu_s, resource.RLIM_INFINITY))
+
+
+if __name__ == "__main__":
+    serve(*map(int, sys.argv[1:]))

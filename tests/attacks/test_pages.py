@@ -1,0 +1,309 @@
+"""Text from outside on every page, in a real browser: nothing is fetched for it, nothing of it runs."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Locator, Page, TimeoutError, expect, sync_playwright
+
+from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, app_server
+from tests.attacks.canaries import HEARINGS, MARK, Canaries, Hostile, hostile_store, refusing
+from tests.openai_server import OpenAIServer
+
+expect.set_options(timeout=30_000)  # a new server on a busy machine takes its time to draw the first page
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason=NO_BROWSER)]
+
+ELSEWHERE = "http://canary.example"
+"""A host outside; the browser finds no address for it, but that it asked is seen."""
+NO_NAMES = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
+COUNTED = """window.drawn = 0;
+new MutationObserver(all => { for (const one of all)
+  if (one.target.getAttribute('data-test-script-state') === 'notRunning') window.drawn += 1;
+}).observe(document, {subtree: true, attributeFilter: ['data-test-script-state']});"""
+"""Counts how often the page has been drawn to its end."""
+DRAWN = "seen => window.drawn > seen && document.querySelector('[data-test-script-state=notRunning]')"
+SEATS = "[class*='st-key-open-'] button"
+POINTS = ".js-plotly-plot .point path, .js-plotly-plot .sankey-node rect"
+OPENED = """() => {
+  for (const one of document.querySelectorAll('details:not([open]) > summary')) one.click();
+}"""
+TAKEN = """hosts => [...document.querySelectorAll('*')].flatMap(one => [...one.attributes]
+  .filter(a => (a.name !== 'href' || one.tagName !== 'A' || /^\\s*javascript:/i.test(a.value) || one.closest('svg'))
+    && !['title', 'value', 'placeholder', 'alt', 'aria-label', 'content', 'data-unformatted', 'download'].includes(a.name)
+    && (hosts.some(host => a.value.includes(host)) || /^on|javascript:/i.test(a.name + '=' + a.value)
+      && /canary|alert/.test(a.value)))
+  .map(a => `${one.tagName} ${a.name}=${a.value}`.slice(0, 200)))"""
+"""Attributes, other than of plain links and of what is only told, in which an outside address or script has come to stand."""
+
+
+@dataclass
+class Watch:
+    """What left the browser, or ran in it, beside the app's own."""
+
+    own: str
+    hosts: list[str]
+    seen: list[str] = field(default_factory=list)
+
+    def on(self, page: Page) -> None:
+        page.on("request", lambda request: self._asked(request.url))
+        page.on("websocket", lambda socket: self._asked(socket.url.replace("ws://", "http://")))
+        page.on("dialog", self._ran)
+
+    def _asked(self, url: str) -> None:
+        if not url.startswith((f"{self.own}/", "data:", "blob:", "file:")):
+            self.seen.append(url)
+
+    def _ran(self, dialog: Any) -> None:
+        self.seen.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def holds(self, page: Page) -> None:
+        """Nothing went out, nothing is about to; and there was something that could have."""
+        assert not self.seen, self.seen
+        assert not (taken := page.evaluate(TAKEN, self.hosts)), taken
+
+
+@dataclass
+class Site:
+    """The app over a hostile store, and a browser before it."""
+
+    page: Page
+    watch: Watch
+    url: str
+    store: Hostile
+    hits: list[str]
+
+    def open(self, path: str) -> None:
+        """A page by its address, to its end."""
+        self.page.goto(f"{self.url}/{path}", wait_until="domcontentloaded")
+        expect(self.page.get_by_test_id("stMain").locator("h1, h2, h3, [role=alert]").first).to_be_visible()
+        self.drawn()
+
+    def drawn(self, seen: int = 0) -> None:
+        """Wait until the page has been drawn again; then nothing of it may be wrong."""
+        self.page.wait_for_function(DRAWN, arg=seen)
+        self.settled()
+
+    def click(self, what: Locator) -> None:
+        """A click that has the page drawn again."""
+        seen = self.page.evaluate("window.drawn")
+        what.click()
+        self.drawn(seen)
+
+    def settled(self) -> None:
+        """Nothing on the page, all of it unfolded, is an error or has left it."""
+        self.page.evaluate(OPENED)
+        expect(self.page.get_by_test_id("stException")).to_have_count(0)
+        self.watch.holds(self.page)
+
+    def each(self, key: str) -> Iterator[str]:
+        """Every option of a segmented control, by the beginning of its key, one after the other."""
+        buttons = self.page.locator(f"[class*='st-key-{key}'] button")
+        for number in range(buttons.count()):
+            if not (buttons.nth(number).get_attribute("data-testid") or "").endswith("Active"):
+                self.click(buttons.nth(number))
+            yield buttons.nth(number).inner_text()
+
+    def popovers(self) -> None:
+        """Every popover, opened and closed."""
+        for button in self.page.get_by_test_id("stPopoverButton").all():
+            if button.is_enabled():
+                button.click()
+                self.page.get_by_test_id("stPopoverBody").wait_for()
+                self.settled()
+                self.page.keyboard.press("Escape")
+
+    def row(self) -> None:
+        """The first call of the table that can be opened; a table takes clicks a moment after it is there."""
+        table, opened = self.page.get_by_test_id("stDataFrame").first, self.page.get_by_text("Answered", exact=True)
+        for number in range(4):
+            table.click(position={"x": 15, "y": 55 + 35 * number})
+            with suppress(TimeoutError):
+                opened.wait_for(timeout=3_000)
+                break
+        expect(opened).to_be_visible()
+        self.settled()
+
+    def shown(self) -> int:
+        """How many canaries stand on the page as text, or in fields."""
+        count = "mark => (document.body.innerText + [...document.querySelectorAll('input, textarea')].map(e => e.value).join()).split(mark).length - 1"
+        return int(self.page.evaluate(count, MARK))
+
+
+class Canary(BaseHTTPRequestHandler):
+    """Takes down who fetched what."""
+
+    def do_GET(self) -> None:
+        self.server.hits.append(self.path)  # type: ignore[attr-defined]
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """One store with a run of every procedure, one server, one page."""
+    home: Path = tmp_path_factory.mktemp("hostile")
+    fetched = ThreadingHTTPServer(("127.0.0.1", 0), Canary)
+    fetched.hits = []  # type: ignore[attr-defined]
+    threading.Thread(target=fetched.serve_forever, daemon=True).start()
+    here = f"http://127.0.0.1:{fetched.server_port}"
+    canaries = Canaries(here, ELSEWHERE)
+    with OpenAIServer(answer=lambda body: refusing(canaries, body)) as models, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_BASE", models.url)
+        patch.setenv("OPENAI_API_KEY", "sk-test")
+        store = hostile_store(home, canaries)
+        with app_server(home) as app, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, NO_NAMES])
+            page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+            page.set_default_timeout(30_000)
+            watch = Watch(app.url, [here, ELSEWHERE.removeprefix("http://")])
+            watch.on(page)
+            page.context.add_init_script(COUNTED)
+            yield Site(page, watch, app.url, store, fetched.hits)  # type: ignore[attr-defined]
+            browser.close()
+    fetched.shutdown()
+    assert not fetched.hits  # type: ignore[attr-defined]
+
+
+def test_the_watch_sees_a_request_a_script_and_what_is_about_to_fetch(site: Site) -> None:
+    other = site.page.context.new_page()
+    watch = Watch("http://localhost:1", ["canary.example"])
+    watch.on(other)
+    other.set_content(
+        f"<img src='{ELSEWHERE}/a.png'><img src='x:' onerror='alert(7)'><img loading=lazy data-x={ELSEWHERE}>"
+    )
+    other.wait_for_function("() => [...document.images].slice(0, 2).every(one => one.complete)")
+    assert f"{ELSEWHERE}/a.png" in watch.seen
+    assert "dialog: 7" in watch.seen
+    assert any("data-x" in one for one in other.evaluate(TAKEN, watch.hosts))
+    other.close()
+
+
+@pytest.mark.parametrize("kind", ["dispute", "criminal", "document", "labelled"])
+def test_a_case_is_inert(site: Site, kind: str) -> None:
+    site.open(f"?case=hostile-{kind}")
+    assert site.shown() > 20
+
+
+def test_the_list_of_cases_and_the_list_of_runs_are_inert(site: Site) -> None:
+    site.open("")
+    assert site.shown() > 5
+    site.open("runs")
+    site.popovers()
+    assert site.shown() > 10
+
+
+@pytest.mark.parametrize("procedure", HEARINGS)
+def test_every_view_of_a_hearing_is_inert(site: Site, procedure: str) -> None:
+    site.open(f"deliberation?run={site.store.runs[procedure]}")
+    site.popovers()
+    for name in site.each("tab-"):
+        assert site.shown() > 0
+        if name == "Members":
+            for seat in range(min(2, site.page.locator(SEATS).count())):
+                site.click(site.page.locator(SEATS).nth(seat))
+                assert site.shown() > 5
+                site.click(site.page.get_by_role("button", name="All members"))
+        elif name == "Calls":
+            site.row()
+        for number in range(min(2, site.page.locator(POINTS).count())):
+            site.page.locator(POINTS).nth(number).scroll_into_view_if_needed()
+            site.page.locator(POINTS).nth(number).dispatch_event("mousemove")
+        site.watch.holds(site.page)
+
+
+def test_what_persons_did_and_can_do_is_inert(site: Site) -> None:
+    site.open(f"deliberation?run={site.store.runs['paused']}")
+    site.popovers()
+    for way in site.each("act-"):
+        if way == "Change":
+            for _ in site.each("change-"):
+                pass
+    assert site.shown() > 5
+
+
+def test_a_seat_is_inert(site: Site) -> None:
+    other = site.page.context.new_page()
+    site.watch.on(other)
+    seat = Site(other, site.watch, site.url, site.store, site.hits)
+    other.set_default_timeout(30_000)
+    seat.open(f"?seat={site.store.seat}")
+    expect(other.get_by_text("Your answer")).to_be_visible()
+    expect(other.get_by_test_id("stImage").first).to_be_visible()
+    seat.settled()
+    assert seat.shown() > 10
+    other.close()
+
+
+def test_comparisons_and_what_ifs_are_inert(site: Site) -> None:
+    runs = site.store.runs
+    site.open(f"compare?runs={runs['cyberjurors']},{runs['fork']}")
+    for _ in site.each("tab-compare"):
+        pass
+    assert site.shown() > 0
+    site.open(f"sweep?sweep={site.store.sweep}")
+    assert site.shown() > 2
+
+
+def test_the_setup_page_and_a_hostile_link_to_it_are_inert(site: Site) -> None:
+    canary = Canaries(ELSEWHERE)
+    setup = '{"procedure":"cyberjurors","setup":{"model":{"id":%s},"rules":[%s]}}'
+    site.open("setup?setup=" + quote(setup % (f'"{canary.one(90)}"', '"![canary](http://canary.example/link.png)"')))
+    for _ in site.each("setup_section"):
+        pass
+    assert site.shown() > 0
+    site.open(f"setup?fork={site.store.runs['cyberjurors']}")
+    for name in site.each("setup_section"):
+        assert site.shown() > 0, name
+
+
+def test_the_knowledge_is_inert(site: Site) -> None:
+    site.open("knowledge")
+    for name in site.each("knowledge_part"):
+        assert site.shown() > 0, name
+
+
+def test_addresses_that_lead_nowhere_are_inert(site: Site) -> None:
+    canary = quote("![canary](http://canary.example/address.png)<img src=http://canary.example/address.png>")
+    for path in ("?case=", "deliberation?run=", "compare?runs=", "sweep?sweep=", "setup?fork="):
+        site.open(f"{path}{canary}")
+        assert site.shown() > 0, path
+
+
+def test_the_report_is_inert_and_asks_for_nothing(site: Site, tmp_path: Path) -> None:
+    site.open(f"deliberation?run={site.store.runs['cyberjurors']}")
+    site.page.get_by_role("button", name=re.compile("Share")).first.click()
+    with site.page.expect_download() as download:
+        site.page.get_by_role("button", name="HTML report").click()
+    path = tmp_path / "report.html"
+    download.value.save_as(path)
+    text = path.read_text()
+    assert "default-src 'none'" in text
+    # The policy holds also where a mark got through: here is one put in by hand.
+    path.write_text(
+        text.replace(
+            "<header>", f"<header><img src={ELSEWHERE}/x.png><script>alert(1)</script><img src=x: onerror=alert(2)>"
+        )
+    )
+    report = site.page.context.new_page()
+    watch = Watch("file:///", [ELSEWHERE])
+    watch.on(report)
+    report.goto(path.as_uri())
+    expect(report.locator(".js-plotly-plot").first).to_be_visible()
+    expect(report.get_by_text("canary").first).to_be_visible()
+    for one in report.locator("details > summary").all()[:5]:
+        one.click()
+    assert not watch.seen, watch.seen
+    report.close()

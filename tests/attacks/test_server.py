@@ -1,0 +1,330 @@
+"""Attacks of a model's server: whatever it does, one answer of one member is affected at most, and the run says why.
+
+All runs of a small jury are heard at once, each against one mode of the server; each test looks at one of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import resource
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from tenacity import RetryCallState, wait_none
+
+from courtroom.engine.events import Called
+from courtroom.engine.record import Record
+from courtroom.media import MediaStore
+from courtroom.models import failures
+from courtroom.models.errors import ModelError, Unreachable
+from courtroom.models.keys import KEYS
+from courtroom.models.litellm_model import BROKEN_STREAMS, LiteLLMModel
+from courtroom.models.longer import longer
+from courtroom.models.pool import ModelPool
+from courtroom.models.request import Request
+from courtroom.models.spec import ModelSpec
+from courtroom.models.warm import ready
+from tests.attacks.hostile import USAGE, HostileServer
+from tests.attacks.server_modes import ATTACKS, LATE, Attack, cut_streams, say
+from tests.say import question
+from tests.toy import CASE, Bench, CastVote, ToySetup, Vote
+
+pytestmark = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning", "ignore::ResourceWarning")
+
+BAD = "juror-02"
+GOOD = ModelSpec(id="openai/good", timeout_s=60)
+NAMES = list(ATTACKS)
+
+
+def spec(name: str, attack: Attack, whose: object) -> ModelSpec:
+    """The hostile model, with an id of its own: what is found out about one must not help another."""
+    return ModelSpec(
+        id=f"openai/{slug(name)}+{whose}",
+        max_tokens=attack.max_tokens,
+        timeout_s=attack.timeout_s,
+        attempts=3,
+        concurrency=512,
+    )
+
+
+def slug(name: str) -> str:
+    return re.sub(r"\W+", "-", name)
+
+
+@dataclass
+class Heard:
+    """All runs: by attack, and whether answers stream; those where all members have the hostile model apart."""
+
+    server: HostileServer
+    runs: dict[tuple[str, bool], Record] = field(default_factory=dict)
+    lost: dict[str, Record] = field(default_factory=dict)
+    pauses: list[float] = field(default_factory=list)
+    """Seconds of its own work between two turns of the engine's loop, whatever else the machine does."""
+    grown: int = 0
+    """Bytes by which the process has grown at most."""
+
+    def called(self, name: str, streams: bool) -> Called:
+        """The call that the hostile model answered."""
+        (called,) = self.runs[name, streams].calls_of(BAD)
+        return called
+
+    def seen(self, name: str, streams: bool) -> int:
+        """Requests that the server saw from it."""
+        return self.server.calls[f"{slug(name)}+{streams}"]
+
+
+@pytest.fixture(scope="module")
+def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heard]:
+    ready()
+    with pytest.MonkeyPatch.context() as patch, HostileServer({slug(n): a.mode for n, a in ATTACKS.items()}) as server:
+        patch.setattr(failures, "_backoff", wait_none())
+        patch.setattr(failures, "LONGEST_WAIT_S", 0.05)
+        found = Heard(server)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for streams in (False, True):
+            hear_all(found, tmp_path_factory.mktemp("heard"), streams)
+        found.grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+        yield found
+
+
+def hear_all(found: Heard, folder: Path, streams: bool) -> None:
+    """One run an attack where one member meets it, and where answers come whole one where all do; all at once."""
+    bench = Bench(folder, online=ModelPool(MediaStore(folder)), streaming=streams)
+    stop = threading.Event()
+    turning = bench.runner.do(turn(found.pauses, stop))
+    started: dict[str, tuple[str, bool]] = {}
+    for name, attack in ATTACKS.items():
+        plain = ToySetup(rounds=1, quorum=0.5, model=GOOD)
+        setups = [(plain.model_copy(update={"members": {BAD: spec(name, attack, streams)}}), False)]
+        if attack.error and not streams:
+            setups.append((plain.model_copy(update={"model": spec(name, attack, "all")}), True))
+        for setup, all_of_them in setups:
+            run = bench.store.create("toy", CASE, setup, 0)
+            bench.runner.keys[run] = {"OPENAI_API_BASE": found.server.url}
+            bench.runner.go(run)
+            started[run] = name, all_of_them
+    for run, (name, all_of_them) in started.items():
+        bench.runner.wait(run, 120)
+        record = bench.runner.record(run)
+        if all_of_them:
+            found.lost[name] = record
+        else:
+            found.runs[name, streams] = record
+    stop.set()
+    turning.result(10)
+    bench.close()
+
+
+async def turn(pauses: list[float], stop: threading.Event) -> None:
+    last = time.thread_time()
+    while not stop.is_set():
+        await asyncio.sleep(0.005)
+        now = time.thread_time()
+        pauses.append(now - last)
+        last = now
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("name", NAMES)
+def test_one_member_is_affected_at_most_and_the_run_says_why(name: str, streams: bool, heard: Heard) -> None:
+    attack, record, called = ATTACKS[name], heard.runs[name, streams], heard.called(name, streams)
+    assert record.run.status == "done", record.run.reason
+    assert record.run.verdict is not None
+    assert record.run.verdict.outcome == "buyer"
+    if attack.error:
+        assert called.value is None
+        assert re.search(attack.error, called.error), called.error
+        assert len(called.error) < 1_000
+        assert record.run.verdict.counts == {"buyer": 2, "seller": 0}
+    else:
+        assert called.value is not None, called.error
+        assert called.value["side"] == "buyer"
+        assert record.run.verdict.counts == {"buyer": 3, "seller": 0}
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("name", NAMES)
+def test_all_that_was_paid_for_is_counted_as_the_server_saw_it(name: str, streams: bool, heard: Heard) -> None:
+    attack, called, seen = ATTACKS[name], heard.called(name, streams), heard.seen(name, streams)
+    if attack.follows:
+        assert called.attempts == 3 < seen
+        return
+    assert seen <= 6
+    assert called.attempts == (3 if attack.error == LATE and not attack.told else seen)
+    if attack.told:
+        tokens = called.prompt_tokens, called.completion_tokens
+        assert tokens == (seen * USAGE["prompt_tokens"], seen * USAGE["completion_tokens"])
+    assert 0 <= called.prompt_tokens < 10_000
+    assert called.cost is None or called.cost >= 0
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if ATTACKS[name].error])
+def test_where_all_members_meet_it_the_run_stops_with_a_plain_sentence(name: str, heard: Heard) -> None:
+    record = heard.lost[name]
+    assert record.run.status == "failed"
+    assert "Only 0 of 3 members could vote" in record.run.reason
+    assert record.failed == 3
+
+
+def test_the_loop_goes_on_and_memory_stays_small_under_all_of_it(heard: Heard) -> None:
+    assert max(heard.pauses) < 1.0
+    assert heard.grown < 2**29
+
+
+def test_a_model_whose_streams_break_is_asked_for_whole_answers_from_then_on(tmp_path: Path) -> None:
+    async def ask_often(url: str) -> None:
+        KEYS.set({"OPENAI_API_BASE": url})
+        model = LiteLLMModel(MediaStore(tmp_path))
+        for n in range(8):
+            reply = await model.answer(question(tag=str(n), id="openai/cut"), lambda text: None)
+            assert "buyer" in reply.text
+
+    with HostileServer({"cut": cut_streams}) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(failures, "_backoff", wait_none())
+        asyncio.run(ask_often(server.url))
+    assert server.streamed["cut"] == BROKEN_STREAMS
+    assert server.calls["cut"] == 8 + BROKEN_STREAMS
+
+
+def test_an_answer_that_was_cut_is_asked_for_with_more_room_and_not_told_to_be_shorter(heard: Heard) -> None:
+    asked = heard.server.bodies[f"{slug('cut at the longest answer')}+False"]
+    assert [body["max_tokens"] for body in asked] == [64, 128, 256]
+    assert len({str(body["messages"]) for body in asked}) == 1
+    called = heard.called("cut at the longest answer", False)
+    assert len(set(called.keys)) == 3
+
+
+async def test_room_grows_as_far_as_the_models_card_allows() -> None:
+    known = ModelSpec(id="openai/gpt-4o-mini", max_tokens=10_000)
+    grown = await longer(known)
+    assert grown is not None
+    assert grown.max_tokens == 16_384
+    assert await longer(grown) is None
+
+
+def closed_port() -> int:
+    with socket.socket() as line:
+        line.bind(("127.0.0.1", 0))
+        port: int = line.getsockname()[1]
+    return port
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_a_server_that_is_not_there_is_told_from_one_that_fails(scheme: str, tmp_path: Path) -> None:
+    KEYS.set({"OPENAI_API_BASE": f"{scheme}://127.0.0.1:{closed_port()}/v1"})
+    with pytest.raises(Unreachable, match="could not be reached"):
+        await LiteLLMModel(MediaStore(tmp_path)).answer(question(attempts=1))
+
+
+async def test_a_server_without_the_encryption_that_its_address_promises_is_out_of_reach(tmp_path: Path) -> None:
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(plain, "127.0.0.1", 0) as server:
+        KEYS.set({"OPENAI_API_BASE": f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"})
+        with pytest.raises(Unreachable, match="could not be reached"):
+            await LiteLLMModel(MediaStore(tmp_path)).answer(question(attempts=1))
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [
+        *(("Fri, 31 Dec 9999 23:59:59 GMT", 60.0), ("Sat, 99 Foo 2026", -1)),
+        *(("2", 2.0), ("0", 0.0), ("1e308", 60.0), ("inf", 60.0)),
+        *(("Wed, 21 Oct 2015 07:28:00 GMT", -1), ("nan", -1), ("-5", -1), ("soon", -1), ("", -1)),
+    ],
+)
+def test_what_a_server_says_of_when_to_come_again_is_taken_within_reason(
+    told: str, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Busy(Exception):
+        litellm_response_headers: ClassVar = {"retry-after": told}
+
+    monkeypatch.setattr(failures, "_backoff", lambda state: -1)
+    monkeypatch.setattr(failures, "LONGEST_WAIT_S", 60.0)
+    state = RetryCallState(None, None, (), {})  # type: ignore[arg-type]
+    state.set_exception((Busy, Busy(), None))
+    assert failures.wait(state) == seconds
+
+
+async def test_money_told_by_calls_that_failed_counts(tmp_path: Path) -> None:
+    spent = {**USAGE, "cost": 0.5}
+    with HostileServer({"dear": say(None, usage=spent)}) as server:
+        KEYS.set({"OPENAI_API_BASE": server.url})
+        reply = await LiteLLMModel(MediaStore(tmp_path)).answer(
+            question(id="openai/dear", attempts=2), lambda text: None
+        )
+    assert (reply.attempts, reply.cost, reply.usage.prompt) == (2, 1.0, 22)
+
+
+async def test_what_was_paid_for_calls_that_all_failed_comes_with_the_error(tmp_path: Path) -> None:
+    with HostileServer({"endless": say("buyer " * 2_000)}) as server:
+        KEYS.set({"OPENAI_API_BASE": server.url})
+        with pytest.raises(ModelError) as caught:
+            await LiteLLMModel(MediaStore(tmp_path)).answer(question(id="openai/endless", attempts=2, max_tokens=16))
+    assert caught.value.paid is not None
+    assert (caught.value.paid.usage.completion, caught.value.paid.attempts) == (USAGE["completion_tokens"], 1)
+
+
+def test_a_mistake_in_a_tasks_own_check_costs_one_answer_and_is_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def problem(self: CastVote, answer: Vote) -> str | None:
+        return str(1 // 0) if answer.reason == "odd" else None
+
+    def reply(request: Request) -> str:
+        odd = request.tag.endswith(BAD)
+        return '{"side": "seller", "reason": "odd"}' if odd else '{"side": "buyer", "reason": "even"}'
+
+    monkeypatch.setattr(CastVote, "problem", problem)
+    monkeypatch.setattr(logging.getLogger("courtroom"), "propagate", True)
+    bench = Bench(tmp_path)
+    bench.model.reply = reply
+    record = bench.hear(ToySetup(rounds=1))
+    bench.close()
+    (called,) = record.calls_of(BAD)
+    assert record.run.status == "done"
+    assert (called.value, called.asked, called.cost) == (None, 3, 0.03)
+    assert "can't be checked" in called.error
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_once_loaded_a_model_imports_nothing_more_when_it_answers(tmp_path: Path) -> None:
+    script = """
+import asyncio, gc, sys
+from pathlib import Path
+from courtroom.media import MediaStore
+from courtroom.models.keys import KEYS
+from courtroom.models.litellm_model import LiteLLMModel
+from tests.attacks.hostile import HostileServer
+from tests.say import question
+
+async def main(url):
+    KEYS.set({"OPENAI_API_BASE": url})
+    model = LiteLLMModel(MediaStore(Path(sys.argv[1])))
+    await model.warm()
+    assert gc.isenabled() and gc.get_freeze_count() > 100_000
+    known = set(sys.modules)
+    await model.answer(question(id="openai/good"))
+    await model.answer(question(id="openai/good"), lambda text: None)
+    print(*(set(sys.modules) - known))
+
+with HostileServer({}) as server:
+    asyncio.run(main(server.url))
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == ""

@@ -1,0 +1,314 @@
+"""Stores that are newer, odd, damaged, or where they may not be: one sentence, no traceback, and nothing is written to them."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from courtroom import __main__, __version__
+from courtroom.database import MIGRATIONS
+from courtroom.doctor import examine
+from courtroom.doctor.rows import READERS
+from courtroom.settings import Settings
+from tests.full_store import STORE, fill
+
+ROOT = Path(__file__).parents[2]
+Shell = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    home = tmp_path_factory.mktemp("full")
+    return (home, *fill(home))
+
+
+@pytest.fixture
+def home(full: tuple[Path, str, str], tmp_path: Path) -> Path:
+    """A copy to be spoiled."""
+    copy = tmp_path / "home"
+    shutil.copytree(full[0], copy, ignore=shutil.ignore_patterns("chroma", "courtroom.log"))
+    return copy
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """A command of the shell, in this process: exit code, stdout, stderr. A traceback would be an exception here."""
+
+    def call(home: Path, *words: str) -> tuple[int, str, str]:
+        monkeypatch.setenv("COURTROOM_HOME", str(home))
+        monkeypatch.setattr(sys, "argv", ["courtroom", *words])
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            try:
+                __main__.main()
+                code = 0
+            except SystemExit as ended:
+                code = int(ended.code or 0)
+        return code, out.getvalue(), err.getvalue()
+
+    return call
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], AppTest]]:
+    """The app's first page on a home."""
+
+    def opened(home: Path) -> AppTest:
+        monkeypatch.setenv("COURTROOM_HOME", str(home))
+        monkeypatch.chdir(ROOT)
+        st.cache_resource.clear()
+        return AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run()
+
+    yield opened
+    st.cache_resource.clear()
+
+
+def spoil(home: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(home / STORE)) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def one_sentence(err: str) -> str:
+    """What stderr holds, if it is one line and no traceback."""
+    assert "Traceback" not in err
+    (line,) = err.strip().splitlines()
+    assert line.endswith((".", "!"))
+    return line
+
+
+def newer(home: Path) -> None:
+    schema = len(MIGRATIONS) + 7
+    spoil(home, f"INSERT INTO written_by VALUES ('9.1.0', {schema}, 9e9)", f"PRAGMA user_version = {schema}")
+
+
+def newer_without_a_name(home: Path) -> None:
+    spoil(home, "DROP TABLE written_by", f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+
+
+def text_file(home: Path) -> None:
+    (home / STORE).write_text("Dear diary, today I was a judge.\n" * 400)
+
+
+def other_program(home: Path) -> None:
+    (home / STORE).unlink()
+    spoil(home, "CREATE TABLE bookmarks (url TEXT)")
+
+
+def other_program_of_same_version(home: Path) -> None:
+    other_program(home)
+    spoil(home, f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+
+def lacks_a_table(home: Path) -> None:
+    spoil(home, "DROP TABLE snapshots")
+
+
+def folder_in_its_place(home: Path) -> None:
+    (home / STORE).unlink()
+    (home / STORE).mkdir()
+
+
+def cut(home: Path) -> None:
+    os.truncate(home / STORE, (home / STORE).stat().st_size // 2)
+
+
+def cut_to_its_head(home: Path) -> None:
+    os.truncate(home / STORE, 60)
+
+
+def zeros_within(home: Path) -> None:
+    with (home / STORE).open("r+b") as file:
+        file.seek(4096 * 3)
+        file.write(bytes(4096 * 40))
+
+
+REFUSED = {
+    newer: "was written by Courtroom 9.1.0 with schema",
+    newer_without_a_name: "was written by a newer Courtroom with schema",
+    text_file: "is not a SQLite file",
+    other_program: "no store of Courtroom",
+    other_program_of_same_version: "no store of Courtroom",
+    lacks_a_table: "the table snapshots is missing",
+    folder_in_its_place: "is a folder",
+    cut: "is damaged",
+    cut_to_its_head: "is damaged",
+    zeros_within: "is damaged",
+}
+
+
+@pytest.mark.parametrize("attack", REFUSED, ids=lambda attack: attack.__name__)
+def test_a_store_that_cannot_be_used_is_refused_in_a_sentence_and_left_as_it_is(
+    attack: Callable[[Path], None], home: Path, shell: Shell, app: Callable[[Path], AppTest]
+) -> None:
+    attack(home)
+    before = (home / STORE).read_bytes() if (home / STORE).is_file() else b""
+    for words in (["runs"], ["cases"], ["run", "oak-table"]):
+        code, out, err = shell(home, *words)
+        assert (code, out) == (1, "")
+        assert REFUSED[attack] in one_sentence(err)
+    page = app(home)
+    assert not page.exception, page.exception
+    assert REFUSED[attack].replace("_", "\\_") in "".join(error.value for error in page.error).replace("\\.", ".")
+    assert any(finding.state == "wrong" for finding in examine(Settings(home=home), mend=True))
+    assert before == ((home / STORE).read_bytes() if (home / STORE).is_file() else b"")
+
+
+def test_a_missing_column_is_told_when_it_is_needed(home: Path, shell: Shell) -> None:
+    spoil(home, "ALTER TABLE runs RENAME COLUMN heartbeat TO pulse")
+    code, _, err = shell(home, "resume", "nope")
+    assert code in (1, 2)
+    one_sentence(err)
+
+
+def test_an_empty_file_and_a_folder_that_is_not_there_become_a_store(tmp_path: Path, shell: Shell) -> None:
+    (tmp_path / STORE).touch()
+    assert shell(tmp_path, "runs") == (0, "", "")
+    deep = tmp_path / "not" / "there" / "yet"
+    assert shell(deep, "runs") == (0, "", "")
+    with closing(sqlite3.connect(deep / STORE)) as db:
+        assert db.execute("SELECT version, schema FROM written_by").fetchall() == [(__version__, len(MIGRATIONS))]
+
+
+def test_a_file_where_a_folder_should_be_is_told(tmp_path: Path, shell: Shell, app: Callable[[Path], AppTest]) -> None:
+    (tmp_path / "file").write_text("")
+    for home in (tmp_path / "file", tmp_path / "file" / "below"):
+        code, _, err = shell(home, "runs")
+        assert code == 1
+        assert "can't be a folder" in one_sentence(err)
+        page = app(home)
+        assert not page.exception
+        assert "can't be a folder" in page.error[0].value
+        code, out, _ = shell(home, "doctor")
+        assert (code, "can't be a folder" in out) == (1, True)
+
+
+def without_rights(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command that rights hold for; who runs the tests may be root, whom none would stop."""
+    drop = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    if drop and not shutil.which("setpriv"):
+        pytest.skip("needs util-linux's setpriv where root runs the tests")
+    return subprocess.run(
+        [*drop, sys.executable, "-m", "courtroom", *words],
+        cwd=ROOT, env={**os.environ, "COURTROOM_HOME": str(home)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("rights", [0o555, 0o000], ids=["read-only", "no rights"])
+def test_a_home_that_may_not_be_written_is_told(home: Path, rights: int) -> None:
+    os.chmod(home / STORE, 0o444)
+    os.chmod(home, rights)
+    done, doctor = without_rights(home, "runs"), without_rights(home, "doctor", "--mend")
+    os.chmod(home, 0o755)
+    assert (doctor.returncode, doctor.stderr) == (1, "")
+    assert "WRONG\tfolder" in doctor.stdout
+    assert (done.returncode, done.stdout) == (1, "")
+    told = one_sentence(done.stderr)
+    assert "can't be" in told
+    assert "COURTROOM_HOME" in told
+
+
+def test_a_home_that_can_not_be_made_is_told(tmp_path: Path) -> None:
+    os.chmod(tmp_path, 0o555)
+    done = without_rights(tmp_path / "new" / "home", "runs")
+    os.chmod(tmp_path, 0o755)
+    assert (done.returncode, "can't be made" in one_sentence(done.stderr)) == (1, True)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_flipped_bits_never_end_in_a_traceback(home: Path, shell: Shell, seed: int) -> None:
+    chance = random.Random(seed)
+    data = bytearray((home / STORE).read_bytes())
+    first = 0 if seed % 3 == 0 else 4096  # the head of the file too, now and then
+    for _ in range(1 + 20 * (seed % 4)):
+        data[chance.randrange(first, len(data))] ^= 1 << chance.randrange(8)
+    (home / STORE).write_bytes(data)
+    for words in (["runs"], ["cases"], ["doctor"]):
+        code, _, err = shell(home, *words)
+        assert code in (0, 1)
+        assert "Traceback" not in err
+
+
+def wal_gone(home: Path) -> None:
+    (home / f"{STORE}-wal").unlink(missing_ok=True)
+
+
+def wal_of_another(home: Path) -> None:
+    other = home.parent / "other"
+    other.mkdir()
+    with closing(sqlite3.connect(other / STORE)) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("CREATE TABLE t (x)")
+        db.executemany("INSERT INTO t VALUES (?)", [("y" * 900,)] * 500)
+        db.commit()
+        shutil.copy(other / f"{STORE}-wal", home / f"{STORE}-wal")
+
+
+def wal_of_noise(home: Path) -> None:
+    (home / f"{STORE}-wal").write_bytes(random.Random(0).randbytes(50_000))
+
+
+@pytest.mark.parametrize("attack", [wal_gone, wal_of_another, wal_of_noise], ids=lambda attack: attack.__name__)
+def test_a_log_that_is_gone_or_foreign_is_no_traceback(
+    attack: Callable[[Path], None], home: Path, shell: Shell
+) -> None:
+    attack(home)
+    code, out, err = shell(home, "runs")
+    assert (code == 0 and len(out.splitlines()) == 3) or (code == 1 and one_sentence(err))
+
+
+BAD = {
+    "snapshots": "body = '{'",
+    "runs": "control = '[]'",
+    "events": "body = 'no json'",
+    "interventions": "body = '{\"kind\": 3}'",
+    "questions": "request = ''",
+    "parts": "text = 'another'",
+    "answers": "reply = CAST(x'ff00fe' AS TEXT)",
+    "cases": 'body = \'{"kind": "dispute"}\'',
+    "setups": "body = '7'",
+    "knowledge": "body = CAST(x'80' AS TEXT)",
+    "lessons": "body = '{}'",
+    "imports": "total = 'many'",
+    "sweeps": "plan = '{\"base\": 1}'",
+}
+
+
+@pytest.mark.parametrize("table", BAD)
+def test_a_bad_row_hides_no_other_and_the_doctor_sets_it_aside(
+    table: str, home: Path, shell: Shell, app: Callable[[Path], AppTest]
+) -> None:
+    assert set(BAD) == set(READERS)
+    spoil(home, f"UPDATE {table} SET {BAD[table]} WHERE rowid = (SELECT max(rowid) FROM {table})")
+    code, runs, err = shell(home, "runs")
+    assert code == 0
+    assert len(runs.splitlines()) == (2 if table == "runs" else 3)
+    assert ("can't be read" in err) == (table == "runs")
+    code, cases, err = shell(home, "cases")
+    assert code == 0
+    assert ("can't be read" in err) == (table == "cases")
+    assert len(cases.splitlines()) > 10
+    if name := {"cases": "cases", "runs": "runs", "sweeps": "sweep"}.get(table):
+        page = app(home).switch_page(f"pages/{name}.py").run()
+        assert not page.exception, page.exception
+        assert "can't be read" in "".join(warning.value for warning in page.warning)
+    found = {finding.about: finding for finding in examine(Settings(home=home))}
+    assert found[f"rows: {table}"].state == "wrong"
+    assert not list(home.glob("set-aside-*"))
+    assert shell(home, "doctor", "--mend")[0] == 0
+    assert list(home.glob("set-aside-*.json"))
+    assert all(finding.state == "fine" for finding in examine(Settings(home=home)))

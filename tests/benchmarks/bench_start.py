@@ -1,0 +1,43 @@
+"""How long the shell takes to start: `python -m tests.benchmarks.bench_start`.
+
+CPU time of `python -m courtroom cases` in processes of their own, as a multiple of what it takes to import pydantic and typer.
+The best of several tries counts: what else the machine does can only add to it.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+TRIES = 10
+
+
+def cpu_s(*words: str, home: str) -> float:
+    """The least CPU time that such a Python process took, in seconds."""
+    best = float("inf")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    for _ in range(TRIES):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [sys.executable, *words],
+            env=environment | {"COURTROOM_HOME": home}, check=True, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        best = min(best, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return best
+
+
+def main() -> None:
+    """Print the times and their ratio."""
+    with tempfile.TemporaryDirectory() as home:
+        bare = cpu_s("-c", "import pydantic, typer", home=home)
+        cases = cpu_s("-m", "courtroom", "cases", home=home)
+    print(f"import pydantic, typer       {bare:.3f} s")
+    print(f"python -m courtroom cases    {cases:.3f} s, {cases / bare:.1f} times as much")
+
+
+if __name__ == "__main__":
+    main()

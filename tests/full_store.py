@@ -1,0 +1,46 @@
+"""A home in which every table has rows: two hearings, a fork, a sweep, a case, a setup, lessons, an intervention."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.interventions import Tell
+from courtroom.evaluation.sweeps import BASE, Plan, Variant
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.settings import Settings
+
+STORE = "courtroom.sqlite"
+SMALL = CyberJurorsSetup(jury_size=3, rounds=1)
+
+
+def fill(home: Path) -> tuple[str, str]:
+    """Make it; the ids of a dispute's run and of its fork."""
+    house = Courthouse(Settings(home=home))
+    table = house.library.case("oak-table")
+    house.library.restore(table.model_copy(update={"id": "mine", "title": "My table"}))
+    run = house.new_run("cyberjurors", house.library.case("mine"), SMALL, 0)
+    taught = house.new_run("verdict", house.library.case("criminal-bus-wallet"), house.procedures["verdict"].setup(), 0)
+    for one in (run, taught):
+        house.runner.go(one)
+        house.runner.wait(one, 60)
+    fork = house.fork(
+        run, SMALL, interventions=house.steer.planned(house.record(run), [Tell(text="Mind the leg.")], "Ada", None)
+    )
+    variants = (BASE, Variant(name="rounds: 2", kind="knob", set={"rounds": 2}))
+    house.sweeps.store.create(Plan(base=run, variants=variants, seeds=(0,)), "My table", 0)
+    house.setups.save("three jurors", {"procedure": "cyberjurors", "seed": 0, "setup": {"jury_size": 3}})
+    house.people.seat(run, "juror-01")
+    db = house.database.connection
+    db.execute("INSERT INTO rewinds VALUES (?, 1)", (fork,))
+    db.execute("INSERT INTO imports VALUES ('0', 'cases', 'a.jsonl', 3, 1, 1.0)")
+    db.execute(
+        "INSERT INTO questions (run, path, key, member, title, request, asked) VALUES (?, 'p', 'k', 'juror-01', 'Vote', ?, 1.0)",
+        (run, '{"messages": [], "answer_schema": {}}'),
+    )
+    house.close()
+    with closing(sqlite3.connect(home / STORE)) as file:
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return run, fork

@@ -1,0 +1,86 @@
+"""Left open, the app does nothing: no folder is watched, and no page asks again what can't change any more."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.testing.v1 import AppTest
+
+from courtroom.courthouse import Courthouse
+from courtroom.evaluation.sweeps import evidence_left_out
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from pages.parts.house import courthouse
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[str, str]]]:
+    """The pages' own courthouse, in which all is finished: every page with what its address holds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURTROOM_HOME", str(tmp_path_factory.mktemp("home")))
+        st.cache_resource.clear()
+        house = courthouse()
+        yield _finished(house)
+        house.close()
+        st.cache_resource.clear()
+
+
+def _finished(house: Courthouse) -> dict[str, dict[str, str]]:
+    case = house.library.case("oak-table")
+    run = house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=2, rounds=1), 0)
+    house.runner.go(run)
+    house.runner.wait(run, 20)
+    fork = house.fork(run, house.record(run).setup)
+    house.runner.go(fork)
+    house.runner.wait(fork, 20)
+    sweep = house.sweeps.start(house.sweeps.plan(run, evidence_left_out(case)[:2], (0,)))
+    house.sweeps.wait(sweep, 20)
+    seat = house.people.seat(run, "juror-01").token
+    return {
+        "cases": {},
+        "setup": {"fork": run},
+        "deliberation": {"run": run},
+        "knowledge": {},
+        "sweep": {"sweep": sweep},
+        "runs": {},
+        "compare": {"runs": f"{run},{fork}"},
+        "seat": {"seat": seat},
+    }
+
+
+def test_no_folder_is_watched() -> None:
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    assert settings["server"]["fileWatcherType"] == "none"
+
+
+@pytest.mark.parametrize("page", ["cases", "setup", "deliberation", "knowledge", "sweep", "runs", "compare", "seat"])
+def test_no_page_draws_itself_anew_where_all_is_finished(
+    page: str, addresses: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timers: list[float] = []
+    enqueue = ScriptRunContext.enqueue
+
+    def watched(self: ScriptRunContext, message: object) -> None:
+        if message.WhichOneof("type") == "auto_rerun":  # type: ignore[attr-defined]
+            timers.append(message.auto_rerun.interval)  # type: ignore[attr-defined]
+        enqueue(self, message)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ScriptRunContext, "enqueue", watched)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in addresses[page].items():
+        app.query_params[name] = value
+    app.run()
+    if page not in ("cases", "seat"):
+        app.switch_page(f"pages/{page}.py")
+        for name, value in addresses[page].items():
+            app.query_params[name] = value
+        app.run()
+    assert not app.exception
+    assert app.main.children
+    assert not timers

@@ -1,0 +1,126 @@
+"""The page Runs: a page of lines at a time, whatever there is; a sweep's runs are one line."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from courtroom.courthouse import Courthouse
+from courtroom.database import Database
+from courtroom.errors import Unreadable
+from courtroom.evaluation.run_list import RunLine, RunList, SweepLine, Wanted
+from courtroom.evaluation.sweeps import Plan, Variant
+from tests.many_runs import copies
+from tests.test_pages import heard, house, page, texts
+
+__all__ = ["house"]  # a fixture
+
+SMALL = {"jury_size": 3, "rounds": 1, "grounding_rounds": 1}
+
+
+@pytest.fixture
+def rows_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Counts every row that SQLite hands over."""
+    read = [0]
+    real: Any = Database.connection.fget
+
+    def row(cursor: sqlite3.Cursor, values: tuple[Any, ...]) -> sqlite3.Row:
+        read[0] += 1
+        return sqlite3.Row(cursor, values)
+
+    def connection(self: Database) -> sqlite3.Connection:
+        found: sqlite3.Connection = real(self)
+        found.row_factory = row
+        return found
+
+    monkeypatch.setattr(Database, "connection", property(connection))
+    return read
+
+
+def test_the_page_reads_no_more_rows_of_many_runs_than_of_few(house: Courthouse, rows_read: list[int]) -> None:  # noqa: F811
+    run = heard(house, **SMALL)
+    copies(house, run, 30)
+    page("runs")
+    counts = []
+    for more in (0, 300):
+        copies(house, run, more, 30)
+        rows_read[0] = 0
+        app = page("runs")
+        assert not app.exception, app.exception
+        assert len([button for button in app.button if str(button.key).startswith("open-")]) == 25
+        counts.append(rows_read[0])
+    assert counts[0] == counts[1] < 200
+
+
+def test_the_list_is_filtered_ordered_and_paged_by_the_database(house: Courthouse) -> None:  # noqa: F811
+    run = heard(house, **SMALL)
+    copies(house, run, 9)
+    db = house.database.connection
+    db.execute("UPDATE runs SET title = 'ÄRGER mit 100 % Wolle' WHERE id = ?", (f"{run}-00004",))
+    db.execute("UPDATE runs SET status = 'failed', verdict = NULL WHERE id = ?", (f"{run}-00006",))
+    listed = RunList(house.database)
+
+    def ids(wanted: Wanted = Wanted(), *given: Any) -> list[str]:  # noqa: B008
+        return [line.id for line in listed.page(wanted, *(given or (0, 25))) if isinstance(line, RunLine)]
+
+    everything = [run, *(f"{run}-{number:05d}" for number in range(9))]
+    assert ids() == everything
+    assert ids(Wanted(), 0, 25, "oldest") == everything[::-1]
+    assert ids(Wanted(), 4, 3) == everything[4:7]
+    assert ids(Wanted(text="ärger MIT 100 %")) == [f"{run}-00004"]
+    assert ids(Wanted(), 0, 25, "case")[-1] == f"{run}-00004"
+    assert ids(Wanted(status="failed")) == [f"{run}-00006"]
+    assert ids(Wanted(procedure="verdict")) == []
+    outcome = house.store.run(run).verdict
+    assert outcome is not None
+    assert listed.count(Wanted(text=outcome.outcome, status="done")) == 9
+
+
+def test_the_runs_of_a_sweep_are_one_line_that_opens_it(house: Courthouse) -> None:  # noqa: F811
+    run = heard(house, **SMALL)
+    variants = tuple(Variant(name=f"seed {n}", kind="knob", set={"rounds": n}) for n in (1, 2, 3))
+    sweep = house.sweeps.store.create(Plan(base=run, variants=variants, seeds=(0,)), "Table", 0)
+    setup = house.record(run).setup
+    for cell in house.sweeps.store.cells(sweep):
+        house.fork(run, setup, run=cell.run)
+    lines = RunList(house.database).page(Wanted(), 0, 25)
+    assert [type(line) for line in lines] == [SweepLine, RunLine]
+    assert isinstance(lines[0], SweepLine)
+    assert (lines[0].id, lines[0].runs, RunList(house.database).count(Wanted())) == (sweep, 2, 2)
+    app = page("runs")
+    assert "2 runs of the what\\-if on" in texts(app) or "2 runs of the what-if on" in texts(app)
+    app.button(key=f"sweep-{sweep}").click().run()
+    assert app.title[0].value == "What if"
+    assert app.session_state["sweep"] == sweep
+
+
+def test_a_bad_row_is_shown_as_such_and_hides_no_other(house: Courthouse) -> None:  # noqa: F811
+    run = heard(house, **SMALL)
+    copies(house, run, 3)
+    db = house.database.connection
+    db.execute("UPDATE runs SET verdict = '{' WHERE id = ?", (f"{run}-00000",))
+    db.execute("UPDATE runs SET title = CAST(x'ff41fe' AS TEXT) WHERE id = ?", (f"{run}-00001",))
+    db.execute("UPDATE runs SET procedure = 'of-another-version' WHERE id = ?", (f"{run}-00002",))
+    lines = RunList(house.database).page(Wanted(), 0, 25)
+    assert [type(line) for line in lines] == [RunLine, Unreadable, Unreadable, RunLine]
+    app = page("runs")
+    assert not app.exception, app.exception
+    assert [f"{run}-0000{n}".replace("-", "\\-") in "".join(w.value for w in app.warning) for n in (0, 1)] == [True] * 2
+    assert "not installed" in texts(app)
+    assert [button.key for button in app.button if str(button.key).startswith("open-")] == [f"open-{run}"]
+
+
+def test_what_is_picked_stays_picked_on_another_page_of_the_list(house: Courthouse) -> None:  # noqa: F811
+    run = heard(house, **SMALL)
+    copies(house, run, 30)
+    app: AppTest = page("runs")
+    app.checkbox(key=f"pick-{run}").check().run()
+    app.number_input(key="runs-page").set_value(2).run()
+    app.checkbox(key=f"pick-{run}-00029").check().run()
+    next(button for button in app.button if button.label == "Compare 2 runs").click().run()
+    assert not app.exception, app.exception
+    assert app.title[0].value == "Compare"
+    assert app.session_state["compared"] == f"{run},{run}-00029"

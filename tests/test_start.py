@@ -1,0 +1,45 @@
+"""What is slow to import is imported when it is used, not when the shell or the app starts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SLOW = ("sklearn", "scipy", "litellm", "chromadb", "pandas", "networkx", "cv2", "plotly")
+LIST_CASES = "import runpy; sys.argv = ['courtroom', 'cases']; runpy.run_module('courtroom', run_name='__main__')"
+OPEN_APP = (
+    "from streamlit.testing.v1 import AppTest;"
+    "app = AppTest.from_file('app.py', default_timeout=120).run(); assert not app.exception, app.exception;"
+    "assert app.button(key='hear-phone-battery')"
+)
+
+
+@pytest.mark.parametrize(("code", "slow"), [(LIST_CASES, SLOW), (OPEN_APP, SLOW[:4])], ids=["cases", "first page"])
+def test_nothing_slow_is_imported_to_list_the_cases_or_draw_the_first_page(
+    tmp_path: Path, code: str, slow: tuple[str, ...]
+) -> None:
+    looked = f"import sys, atexit; atexit.register(lambda: print([name for name in {slow} if name in sys.modules]))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{looked}\n{code}"],
+        env={**os.environ, "COURTROOM_HOME": str(tmp_path)},
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]", done.stdout
+
+
+def test_an_item_of_a_labelled_task_has_a_short_plain_id() -> None:
+    from pydantic import ValidationError
+
+    from courtroom.labelled import Labelled
+
+    assert Labelled(id="文本-1.a:b", text="A text.").id == "文本-1.a:b"
+    assert Labelled(id="a" * 120, text="A text.")
+    for wrong in ("", "a" * 121, "a b", "a/b"):
+        with pytest.raises(ValidationError):
+            Labelled(id=wrong, text="A text.")

@@ -1,0 +1,25 @@
+"""Imports, and reads once, all that a process of the project may need: what is forked from such a process has it at once."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import warnings
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    import chromadb  # noqa: F401
+    import pytest  # noqa: F401
+
+    from courtroom.knowledge.embedding import HashedNgrams
+    from courtroom.models import card
+
+    kept = dict(os.environ)
+    card.load()
+    asyncio.run(HashedNgrams().embed(["A kettle that leaks.", "漏水的水壶。"]))
+    os.environ.clear()
+    os.environ.update(kept)
+
+gc.collect()
+gc.freeze()  # what is there stays: a fork that does not walk it does not copy it either
