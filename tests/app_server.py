@@ -36,6 +36,7 @@ def app_server(
     folder: Path = ROOT,
     environment: Mapping[str, str] | None = None,
     command: Sequence[str] = STREAMLIT,
+    port_option: str = "--server.port",
 ) -> Iterator[AppServer]:
     """The app over a store, on a free port; ends with a look into what it wrote.
 
@@ -43,6 +44,7 @@ def app_server(
         home: the store, new or with something in it.
         folder: where the command is started.
         command: what opens the app.
+        port_option: how the command is told the port.
 
     Raises:
         AssertionError: the app ended by itself, or its log holds a traceback.
@@ -51,7 +53,7 @@ def app_server(
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    given = ("--server.headless", "true", "--server.port", str(port))
+    given = ("--server.headless", "true", port_option, str(port))
     written = home / "streamlit.log"
     with (
         written.open("wb") as log,

@@ -20,6 +20,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import courtroom
+from courtroom.version import __version__
 from tests.app_server import app_server
 
 ROOT = Path(__file__).parents[1]
@@ -30,6 +31,7 @@ import sys
 from pathlib import Path
 from streamlit.testing.v1 import AppTest
 import courtroom
+from courtroom.version import __version__
 from courtroom.settings import APP
 assert Path(sys.prefix) in Path(courtroom.__file__).parents, courtroom.__file__
 assert Path(sys.prefix) in APP.parents, APP
@@ -79,7 +81,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_wheel_holds_the_app_and_its_data_and_no_tests(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {name.split("/")[0] for name in names} == {"courtroom", f"courtroom-{PROJECT['version']}.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"courtroom", f"courtroom-{__version__}.dist-info"}
     for name in ("app.py", "pages/cases.py", "pages/parts/house.py", "data/personas.json", ".streamlit/config.toml"):
         assert f"courtroom/_app/{name}" in names
     assert "courtroom/py.typed" in names
@@ -104,12 +106,21 @@ def test_an_installed_courtroom_hears_a_case_in_an_empty_folder(installed: Path,
 
 
 def test_an_installed_courtroom_opens_the_app_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
-    with app_server(tmp_path / ".courtroom", tmp_path, command=[str(installed / "courtroom"), "app"]) as server:
+    command = [str(installed / "courtroom"), "app", "--host", "localhost"]
+    with app_server(tmp_path / ".courtroom", tmp_path, command=command, port_option="--port") as server:
         page = urllib.request.urlopen(server.url).read().decode()
     assert "<title>Streamlit</title>" in page
     title, buttons = do(installed / "python", "-c", FIRST_PAGE, where=tmp_path).split()
     assert title == "Courtroom"
     assert int(buttons) > 10
+
+
+def test_an_editable_install_is_the_repository(tmp_path: Path) -> None:
+    offline = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
+    place = tmp_path / "packages"
+    do(sys.executable, "-m", "pip", "install", *offline, "--target", place, "-r", ROOT / "requirements.txt", where=ROOT)
+    code = f"import site; site.addsitedir({str(place)!r}); from courtroom.settings import DATA; print(DATA)"
+    assert do(sys.executable, "-c", code, where=tmp_path).strip() == str(ROOT / "data")
 
 
 def test_the_wheel_asks_for_what_the_code_imports(wheel: Path, tmp_path: Path) -> None:
@@ -135,7 +146,10 @@ def _imports(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("name", courtroom.__all__)
+PUBLIC = sorted({*courtroom.__all__} - {"__version__"})
+
+
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_is_there(name: str) -> None:
     assert getattr(courtroom, name).__name__ == name
 
@@ -145,7 +159,7 @@ def test_type_checkers_see_the_public_names_that_are_loaded() -> None:
     (typed,) = [node for node in tree.body if isinstance(node, ast.If)]
     seen = {alias.name: node.module for node in typed.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert seen == courtroom._MODULES
-    assert set(seen) == set(courtroom.__all__)
+    assert set(seen) == set(PUBLIC)
 
 
 def test_importing_courtroom_alone_loads_nothing_heavy() -> None:
@@ -159,10 +173,9 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_one_version_is_told_everywhere() -> None:
-    version = PROJECT["version"]
-    assert re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE).group(1) == version  # type: ignore[union-attr]
+    assert re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE).group(1) == __version__  # type: ignore[union-attr]
     released = re.findall(r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
-    assert released[0] == version
+    assert released[0] == __version__
 
 
 def test_the_lock_fits_what_the_project_asks_for() -> None:

@@ -23,6 +23,7 @@ from courtroom.errors import Unreadable
 from courtroom.knowledge.imports import Pending
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
+from courtroom.models.spec import RECORDED
 
 Row = Mapping[str, Any]
 TOLD = 10
@@ -47,8 +48,8 @@ def _part(house: Courthouse, row: Row) -> object:
 READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "snapshots": ("hash", lambda house, row: parse_case(json.loads(row["body"]))),
     "runs": ("id", _run),
-    "events": ("run", lambda house, row: EVENT.validate_json(row["body"])),
-    "interventions": ("run", lambda house, row: Intervention.model_validate_json(row["body"])),
+    "events": ("run", lambda house, row: EVENT.validate_json(row["body"], context=RECORDED)),
+    "interventions": ("run", lambda house, row: Intervention.model_validate_json(row["body"], context=RECORDED)),
     "questions": ("run", lambda house, row: question(row)),
     "parts": ("hash", _part),
     "answers": ("key", lambda house, row: house.answers.entry(row["key"])),

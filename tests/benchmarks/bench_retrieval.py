@@ -106,10 +106,15 @@ async def bench(count: int, queries: int, home: Path) -> None:
     print(f"\nrecall@10 of the index against exact search: {np.mean(recall):.3f}")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure in a base of its own."""
     options = argparse.ArgumentParser()
     options.add_argument("--records", type=int, default=50_000)
     options.add_argument("--tiny", action="store_true")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(bench(*((200, 3) if given.tiny else (given.records, QUERIES)), Path(folder)))
+
+
+if __name__ == "__main__":
+    main()

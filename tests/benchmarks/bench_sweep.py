@@ -52,7 +52,7 @@ def timed(work: Callable[[], object], going_on: Callable[[int], bool]) -> list[f
     return times
 
 
-def main(runs: int, jurors: int, looks_alone: int) -> None:
+def measure(runs: int, jurors: int, looks_alone: int) -> None:
     """Measure alone, then beside sweeps."""
     from pages.parts.house import courthouse
 
@@ -81,7 +81,8 @@ def main(runs: int, jurors: int, looks_alone: int) -> None:
     house.close()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure in a home of its own."""
     options = argparse.ArgumentParser()
     options.add_argument("--runs", type=int, default=100)
     options.add_argument("--jurors", type=int, default=7)
@@ -90,4 +91,8 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.environ["COURTROOM_HOME"] = folder
         os.chdir(ROOT)
-        main(*((2, 3, 2) if given.tiny else (given.runs, given.jurors, LOOKS)))
+        measure(*((2, 3, 2) if given.tiny else (given.runs, given.jurors, LOOKS)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""What the documentation says is true: its commands run, its links lead somewhere, its examples work."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from typer.testing import CliRunner
+
+from courtroom.__main__ import app
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from courtroom.settings import Settings
+from tests.app_server import app_server
+from tests.docs import PAGES, ROOT, anchors, blocks, commands, links
+from tests.openai_server import OpenAIServer
+
+COMMANDS = list(dict.fromkeys(commands()))
+ONCE = {re.sub(r"^(?:[A-Z_]+=\S+ )+", "", command.text): command for command in COMMANDS}
+"""Each command, without the variables that are set before it, with a place where it stands."""
+NOT_RUN = {"pip", "uv", "docker", "ruff", "mypy", "lint-imports", "pytest", "pre-commit", "source", "python3"}
+"""Commands that install, or that the tests are run with: of these, only the files that they name are looked up."""
+SMALL = ["--set", "jury_size=3", "--set", "rounds=1"]
+STATUTE = {"number": 264, "text": "Whoever steals shall be punished.", "charges": ["theft"]}
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A home with runs in it, from which each command starts anew."""
+
+    home: Path
+    hearing: str
+    paused: str
+
+    def put(self, to: Path) -> None:
+        shutil.copytree(self.home, to)
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    """A home with a hearing that is done, one that is paused, and one from which VERDICT has learned."""
+    home = tmp_path_factory.mktemp("desk") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURTROOM_HOME", str(home))
+        hear = ["run", "phone-battery", "--set", "jury_size=5", "--set", "rounds=2", "--set", "consensus=1", "--json"]
+        hearing = json.loads(run(*hear))["run"]
+        paused = json.loads(run(*hear, "--until", "round 1"))["run"]
+        run("run", "criminal-bus-wallet", "--procedure", "verdict")
+    return Desk(home, hearing, paused)
+
+
+def run(*words: str) -> str:
+    """Run `courtroom` in this process; its standard output."""
+    done = CliRunner().invoke(app, list(words))
+    if isinstance(done.exception, CourtroomError):
+        raise AssertionError(f"{shlex.join(words)}: {done.exception}")
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, f"{shlex.join(words)}: {done.output}"
+    return done.stdout
+
+
+def test_there_is_a_command_on_every_page_that_shows_how_to_do_something() -> None:
+    shown = {command.page for command in COMMANDS}
+    assert {"README.md", "docs/install.md", "docs/shell.md", "docs/steering.md", "docs/knowledge.md"} <= shown
+
+
+@pytest.mark.parametrize("text", ONCE, ids=lambda text: re.sub(r"[^\w.=-]+", " ", text)[:70].strip())
+def test_a_command_does_what_the_documentation_says(
+    text: str, desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    try:
+        perform(text, desk, tmp_path, monkeypatch)
+    except Exception as error:
+        error.add_note(str(ONCE[text]))
+        raise
+
+
+def perform(text: str, desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a command, or look up the files that it names where it installs something."""
+    words = shlex.split(text)
+    if Path(words[0]).name in NOT_RUN:
+        files_are_there(text)
+    elif words[:2] == ["courtroom", "app"]:
+        monkeypatch.setenv("PYTHONPATH", str(ROOT))
+        command = [sys.executable, "-m", "courtroom", "app", *words[2:]]
+        with app_server(folder / "home", folder, command=command):
+            pass
+    elif words[0] == "courtroom" or words[:3] == ["python", "-m", "courtroom"]:
+        desk.put(folder / "home")
+        monkeypatch.setenv("COURTROOM_HOME", str(folder / "home"))
+        monkeypatch.chdir(folder)
+        shell((words[1:] if words[0] == "courtroom" else words[3:]) or ["--help"], desk, folder, monkeypatch)
+    elif words[:2] == ["python", "-m"]:
+        module(words[2], folder, monkeypatch)
+    else:
+        raise AssertionError("nobody knows how to run this command; say it in tests/test_docs.py")
+
+
+def files_are_there(text: str) -> None:
+    """Of a command that isn't run: the files of the project that it names are there."""
+    words = re.split(r"[\s=,\"']+", text)
+    named = [word for word in words if re.search(r"\w\.(txt|py|toml|lock)$", word) and not word.startswith(".venv")]
+    for word in named:
+        assert (ROOT / word).is_file(), f"{word} is not there"
+    needs = {"docker": "Dockerfile", "pip": "pyproject.toml", "pre-commit": ".pre-commit-config.yaml"}
+    for tool, name in needs.items():
+        assert tool not in words or (ROOT / name).is_file()
+
+
+def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run `courtroom` with what its placeholders stand for."""
+    (folder / "deeds.json").write_text(blocks("docs/steering.md", "json")[0])
+    (folder / "data").symlink_to(ROOT / "data")
+    stands_for = {"FOLDER": str(folder / "out"), "FILE": str(given_file(words, folder)), "STEP": "1"}
+    stands_for["RUN"] = desk.paused if words[0] == "resume" else desk.hearing
+    named = [stands_for.get(word, word) for word in words]
+    if words[0] == "compare":
+        named = ["compare", desk.hearing, desk.paused, *[word for word in words[1:] if word.startswith("-")]]
+    if words[0] == "run" and "--procedure" not in words and "jury_size" not in " ".join(words):
+        named += SMALL
+    if "--restore" in words:
+        run("backup", "store.zip")
+        monkeypatch.setenv("COURTROOM_HOME", str(folder / "new"))
+    if words[0] == "doctor":
+        run("knowledge", "search", "a quarrel", "--in", "standards")  # what was learned is indexed by a look-up
+        told = CliRunner().invoke(app, named).stdout.splitlines()
+        wrong = [line for line in told if line.startswith("WRONG")]
+        assert told
+        assert not [
+            line for line in wrong if not line.startswith("WRONG\tlibraries")
+        ]  # tests may run without an install
+    elif "openai/NAME" not in words:
+        run(*named)
+    else:
+        with OpenAIServer() as server:
+            monkeypatch.setenv("OPENAI_API_BASE", server.url)
+            monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+            run(*named, "--set", "model.vision=no")
+            assert server.calls > 0
+
+
+def given_file(words: list[str], folder: Path) -> Path:
+    """A file of one's own: a case, or a statute book."""
+    if "statutes" in words:
+        path = folder / "book.jsonl"
+        path.write_text(json.dumps(STATUTE) + "\n")
+        return path
+    shutil.copytree(ROOT / "data" / "cases" / "criminal-card-room", folder / "own")
+    path = folder / "own.json"
+    case = json.loads((folder / "own" / "case.json").read_text())
+    path.write_text(json.dumps({**case, "id": "own"}))
+    return path
+
+
+def module(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a benchmark in this process, made tiny."""
+    monkeypatch.setenv("COURTROOM_HOME", str(folder))
+    monkeypatch.setenv("OPENAI_API_BASE", "")
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    monkeypatch.delenv("COURTROOM_REAL_DATA", raising=False)
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "argv", [name, "--tiny"])
+    st.cache_resource.clear()
+    main = importlib.import_module(name).main
+    main()
+    st.cache_resource.clear()
+
+
+def test_a_program_that_the_documentation_shows_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    (program,) = blocks("docs/install.md", "python")
+    exec(compile(program, "docs/install.md", "exec"), {})
+    assert "outcome=" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for link in links(page):
+        if link.startswith(("https://", "http://")):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), f"{link}: there is no such file"
+        assert ROOT in target.parents, f"{link} leads out of the project"
+        assert not anchor or anchor in anchors(target), f"{link}: there is no such heading"
+
+
+def test_the_container_is_built_from_files_that_are_there() -> None:
+    wanted = {
+        "pyproject.toml",
+        "requirements.lock",
+        "app.py",
+        "courtroom",
+        "pages",
+        "data",
+        ".streamlit",
+        "README.md",
+        "LICENSE",
+    }
+    copied: set[str] = set()
+    for line in (ROOT / "Dockerfile").read_text().splitlines():
+        if line.startswith("COPY"):
+            copied |= set(line.split()[1:-1])
+    assert copied == wanted
+    assert all((ROOT / name).exists() for name in wanted)
+    kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert kept == wanted
+
+
+def test_what_is_kept_is_where_the_documentation_says() -> None:
+    variables = {f"COURTROOM_{name.upper()}" for name in Settings.model_fields}
+    told = set(re.findall(r"`(COURTROOM_\w+)`", (ROOT / "docs" / "install.md").read_text()))
+    assert variables == told
+    assert os.path.basename(Settings.model_fields["home"].default) == ".courtroom"
+
+
+def test_every_procedure_and_every_command_is_documented(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    text = (ROOT / "docs" / "procedures.md").read_text().lower()
+    assert not [name for name, one in house.procedures.items() if one.title.lower() not in text]
+    house.close()
+    told = {command.text.split()[1] for command in COMMANDS if command.text.startswith("courtroom ")}
+    known = {one.name or (one.callback.__name__ if one.callback else "") for one in app.registered_commands}
+    assert known | {group.name for group in app.registered_groups} <= told
