@@ -10,11 +10,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests import forks
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -32,41 +34,61 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The app's address; its store is new."""
+    home, port = tmp_path_factory.mktemp("home"), free_port()
+    with forks.Fork(serve, port, home, environment={**os.environ, "COURTROOM_HOME": str(home)}) as process:
+        yield answering(port, lambda: process.returncode)
+        process.kill()
+    assert "Traceback" not in (text := (home / "streamlit.log").read_text()), text
+
+
+@pytest.fixture
+def new_app(tmp_path: Path) -> Iterator[str]:
+    """The app's address, started as people start it; its store is new."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", *words(port)]
+    with (tmp_path / "streamlit.log").open("wb") as log:
+        environment = {**os.environ, "COURTROOM_HOME": str(tmp_path)}
+        with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log) as process:
+            yield answering(port, process.poll)
+            process.terminate()
+    assert "Traceback" not in (text := (tmp_path / "streamlit.log").read_text()), text
+
+
+def words(port: int) -> list[str]:
+    return ["run", "app.py", "--server.headless", "true", "--server.port", str(port)]
+
+
+def serve(port: int, home: Path) -> None:
+    """What `streamlit run app.py` does, to be forked."""
+    from streamlit.web.cli import main
+
+    with (home / "streamlit.log").open("wb") as log:
+        for number in (1, 2):
+            os.dup2(log.fileno(), number)
+    os.chdir(ROOT)
+    main(words(port))
+
+
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    home = tmp_path_factory.mktemp("home")
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "app.py",
-        "--server.headless",
-        "true",
-        "--server.port",
-        str(port),
-    ]
-    log = (home / "streamlit.log").open("wb")
-    with subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, "COURTROOM_HOME": str(home)}, stdout=log, stderr=log
-    ) as process:
-        url = f"http://localhost:{port}"
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            try:
-                urllib.request.urlopen(f"{url}/_stcore/health")
-                break
-            except (urllib.error.URLError, ConnectionError):
-                time.sleep(0.1)
-        yield url
-        process.terminate()
-    log.close()
-    text = (home / "streamlit.log").read_text()
-    assert "Traceback" not in text, text
+        port: int = free.getsockname()[1]
+    return port
 
 
-@pytest.fixture(scope="module")
+def answering(port: int, ended: Callable[[], int | None]) -> str:
+    """The address of the server at this port, once it answers."""
+    url = f"http://localhost:{port}"
+    while True:
+        try:
+            urllib.request.urlopen(f"{url}/_stcore/health").close()
+            return url
+        except (urllib.error.URLError, ConnectionError):
+            assert ended() is None, "the server has ended; its log says why"
+            time.sleep(0.05)
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
