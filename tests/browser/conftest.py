@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
 
-expect.set_options(timeout=30_000)  # a new server on a busy machine takes its time to draw the first page
+expect.set_options(timeout=120_000)  # a new server on a busy machine takes its time to draw the first page
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -88,8 +88,9 @@ def answering(port: int, ended: Callable[[], int | None]) -> str:
             time.sleep(0.05)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # not of the whole session: while Playwright runs, no other loop may
 def browser() -> Iterator[Browser]:
+    """One browser; each page that a test opens in it has a context of its own, and so nothing of any other."""
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
