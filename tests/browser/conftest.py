@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -59,9 +60,14 @@ def words(port: int) -> list[str]:
 
 
 def serve(port: int, home: Path) -> None:
-    """What `streamlit run app.py` does, to be forked."""
+    """What `streamlit run app.py` does, to be forked; it ends with its input, and so where the tests are killed."""
     from streamlit.web.cli import main
 
+    def end() -> None:
+        sys.stdin.read()
+        os._exit(0)
+
+    threading.Thread(target=end, daemon=True).start()
     with (home / "streamlit.log").open("wb") as log:
         for number in (1, 2):
             os.dup2(log.fileno(), number)
