@@ -7,13 +7,16 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests import forks
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -50,38 +53,72 @@ def app_server(
         AssertionError: the app ended by itself, or its log holds a traceback.
     """
     home.mkdir(parents=True, exist_ok=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    given = ("--server.headless", "true", port_option, str(port))
-    written = home / "streamlit.log"
+    port, written = _free_port(), home / "streamlit.log"
     with (
         written.open("wb") as log,
         subprocess.Popen(
-            [*command, *given],
+            [*command, "--server.headless", "true", port_option, str(port)],
             cwd=folder,
             env={**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)},
             stdout=log,
             stderr=log,
         ) as process,
     ):
-        url = f"http://localhost:{port}"
         try:
-            _wait(url, process, written)
-            yield AppServer(url, process.pid)
+            yield AppServer(_answering(port, process.poll, written), process.pid)
         finally:
             process.terminate()
-    text = written.read_text()
-    assert "Traceback" not in text, text
+    _without_traceback(written)
 
 
-def _wait(url: str, process: subprocess.Popen[bytes], written: Path) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        assert process.poll() is None, written.read_text()
+@contextmanager
+def forked_app(home: Path) -> Iterator[AppServer]:
+    """The app over a store, forked from a process that has its imports behind it, which saves some seconds.
+
+    Raises:
+        AssertionError: the app ended by itself, or its log holds a traceback.
+    """
+    port, written = _free_port(), home / "streamlit.log"
+    with forks.Fork(_serve, port, written, environment={**os.environ, "COURTROOM_HOME": str(home)}) as process:
+        yield AppServer(_answering(port, lambda: process.returncode, written), process.pid)
+        process.kill()
+    _without_traceback(written)
+
+
+def _serve(port: int, written: Path) -> None:
+    """What `streamlit run app.py` does, to be forked; it ends with its input, and so where the tests are killed."""
+    from streamlit.web.cli import main
+
+    def end() -> None:
+        sys.stdin.read()
+        os._exit(0)
+
+    threading.Thread(target=end, daemon=True).start()
+    with written.open("wb") as log:
+        for number in (1, 2):
+            os.dup2(log.fileno(), number)
+    os.chdir(ROOT)
+    main(["run", "app.py", "--server.headless", "true", "--server.port", str(port)])
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+def _answering(port: int, ended: Callable[[], int | None], written: Path) -> str:
+    """The address of the server at this port, once it answers."""
+    url = f"http://localhost:{port}"
+    while True:
         try:
             urllib.request.urlopen(f"{url}/_stcore/health").close()
-            return
+            return url
         except (urllib.error.URLError, ConnectionError):
-            time.sleep(0.1)
-    raise AssertionError(f"the app did not answer within a minute\n{written.read_text()}")
+            assert ended() is None, written.read_text()
+            time.sleep(0.05)
+
+
+def _without_traceback(written: Path) -> None:
+    assert "Traceback" not in (text := written.read_text()), text

@@ -6,7 +6,7 @@ import gc
 import ipaddress
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 
 from courtroom.database import Database
+from courtroom.engine.runner import Runner
 from courtroom.knowledge.search import Knowledge
+from courtroom.sweeper import Sweeper
 
 pytest_plugins = ["tests.attacks.count"]  # here, as with several workers the one that reports collects no test itself
 
+PATIENCE_S = 300.0
 NAMES = ("streamlit", "litellm", "chromadb", "pydantic", "plotly")
 
 
@@ -34,6 +37,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if browser:
             item.add_marker(pytest.mark.browser)
         item.add_marker(pytest.mark.xdist_group("browser" if browser else item.path.stem))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def waits_are_patient() -> Iterator[None]:
+    """A limit ends a test that hangs; no machine is so slow, or so busy, that it ends one that goes on."""
+
+    def patient(real: Callable[..., None]) -> Callable[..., None]:
+        def wait(waiting: object, what: str, timeout: float | None = None) -> None:
+            real(waiting, what, max(timeout or 0.0, PATIENCE_S))
+
+        return wait
+
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in (Runner, Sweeper):
+            patch.setattr(kind, "wait", patient(kind.wait))
+        if harness := sys.modules.get("streamlit.testing.v1.app_test"):
+            run = harness.AppTest._run
+            patch.setattr(
+                harness.AppTest,
+                "_run",
+                lambda app, state=None, timeout=None: run(app, state, max(timeout or 0.0, PATIENCE_S)),
+            )
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)

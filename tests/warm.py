@@ -11,7 +11,12 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import chromadb  # noqa: F401
     import pytest  # noqa: F401
+    import streamlit.web.bootstrap  # noqa: F401
 
+    import courtroom.__main__  # noqa: F401
+    import courtroom.figures.graph  # noqa: F401
+    import courtroom.procedures  # noqa: F401
+    import courtroom.report  # noqa: F401
     from courtroom.knowledge.embedding import HashedNgrams
     from courtroom.models import card
 

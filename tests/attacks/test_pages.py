@@ -20,7 +20,7 @@ from playwright.sync_api import Locator, Page, TimeoutError, WebSocket, expect, 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from courtroom.models.spec import ModelSpec
-from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, app_server
+from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, forked_app
 from tests.attacks.canaries import HEARINGS, MARK, Canaries, Hostile, hostile_store, refusing
 from tests.openai_server import OpenAIServer
 
@@ -180,7 +180,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         patch.setenv("OPENAI_API_BASE", models.url)
         patch.setenv("OPENAI_API_KEY", "sk-test")
         store = hostile_store(home, canaries)
-        with app_server(home) as app, sync_playwright() as playwright:
+        with forked_app(home) as app, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, NO_NAMES])
             page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
             page.set_default_timeout(30_000)

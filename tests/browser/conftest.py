@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, app_server
+from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, app_server, forked_app
 
-expect.set_options(timeout=30_000)  # a new server on a busy machine takes its time to draw the first page
+expect.set_options(timeout=120_000)  # a new server on a busy machine takes its time to draw the first page
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -22,12 +22,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The app's address; its store is new."""
-    with app_server(tmp_path_factory.mktemp("home")) as server:
+    with forked_app(tmp_path_factory.mktemp("home")) as server:
         yield server.url
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def new_app(tmp_path: Path) -> Iterator[str]:
+    """The app's address, started as people start it; its store is new."""
+    with app_server(tmp_path) as server:
+        yield server.url
+
+
+@pytest.fixture(scope="package")  # not of the whole session: while Playwright runs, no other loop may
 def browser() -> Iterator[Browser]:
+    """One browser; each page that a test opens in it has a context of its own, and so nothing of any other."""
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium

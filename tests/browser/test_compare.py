@@ -21,7 +21,7 @@ def fork(page: Page, run: str) -> str:
     knob.press("Enter")
     page.get_by_text("norms: 3 → 1").wait_for()
     page.get_by_role("button", name="Start", exact=True).click()
-    expect(page.get_by_text("Grounds")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
     found = re.search(r"run=([\w-]+)", page.url)
     assert found
     assert found[1] != run
@@ -49,7 +49,7 @@ def test_the_shared_address_opens_the_same_comparison_in_another_browser(
 ) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=theme)  # type: ignore[arg-type]
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(120_000)
     page.goto(link)
     for _ in range(2):
         expect(page.get_by_text("a fork of A", exact=False)).to_be_visible()

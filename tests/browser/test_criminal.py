@@ -26,7 +26,7 @@ def judged(page: Page, bench: Procedure, case: str) -> str:
     page.get_by_role("option", name=bench.title, exact=True).click()
     expect(page.get_by_text(bench.summary)).to_be_visible()
     page.get_by_role("button", name="Start", exact=True).click()
-    expect(page.get_by_text("Grounds")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
     found = re.search(r"run=([\w-]+)", page.url)
     assert found
     return found.group(1)

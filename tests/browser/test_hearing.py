@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from courtroom.procedures import PROCEDURES
+
 SHOTS = [(theme, width) for theme in ("light", "dark") for width in (1280, 1920)]
 
 
 def opened(browser: Browser, url: str, theme: str = "light", width: int = 1280) -> Page:
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)  # type: ignore[arg-type]
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(120_000)
     page.goto(url)
     return page
 
@@ -22,7 +24,7 @@ def heard(page: Page, case: str = "phone-battery") -> str:
     """Three clicks at most: hear, start; the verdict comes by itself."""
     page.locator(f".st-key-hear-{case} button").click()
     page.get_by_role("button", name="Start", exact=True).click()
-    expect(page.get_by_text("Grounds")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
     found = re.search(r"run=([\w-]+)", page.url)
     assert found
     return found.group(1)
@@ -58,9 +60,12 @@ def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(
     page = opened(browser, app, theme, width)
     sound(page)
     heard(page, "oak-table")
-    for name in ("Members", "Votes", "Follow-graph", "Precedents", "Summary", "Evidence", "Calls"):
+    helps = {view.title: view.help for view in PROCEDURES["cyberjurors"].views}
+    own = {"Members": "Others who take part", "Votes": "How votes moved", "Calls": "Select a row to read"}
+    for name, told in {**own, **helps}.items():
         tab(page, name)
-        page.wait_for_timeout(300)
+        expect(page.get_by_text(told, exact=False).first).to_be_visible()
+        expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
         page.screenshot(path=tmp_path / f"{name}-{theme}-{width}.png")
         sound(page)
     page.close()
@@ -85,7 +90,7 @@ def test_a_run_can_be_stepped_and_run_to_the_end(app: str, browser: Browser) -> 
     page.locator(".st-key-do-step button").first.click()
     expect(page.get_by_text("Paused before Round 1")).to_be_visible()
     page.locator(".st-key-do-run button").first.click()
-    expect(page.get_by_text("Grounds")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
     page.close()
 
 
@@ -93,7 +98,7 @@ def test_the_report_opens_without_the_app_and_shows_the_verdict(app: str, browse
     page = opened(browser, app)
     heard(page, "game-account")
     page.get_by_role("button", name=re.compile("Share")).first.click()
-    with page.expect_download(timeout=60_000) as download:
+    with page.expect_download(timeout=120_000) as download:
         page.get_by_role("button", name=re.compile("HTML report")).click()
     path = tmp_path / "report.html"
     download.value.save_as(path)

@@ -78,7 +78,7 @@ def test_a_file_is_imported_and_its_records_are_found(app: str, browser: Browser
     expect(page.get_by_role("button", name="Check and take in")).to_be_disabled()
     chooser.set_input_files(good)
     page.get_by_role("button", name="Check and take in").click()
-    expect(page.get_by_text("all 30 records are in", exact=False)).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("all 30 records are in", exact=False)).to_be_visible(timeout=120_000)
     shot(page, folder, "knowledge-good-import")
     sound(page)
     field = page.get_by_label("Search by matter")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-WAIT_MS = 30_000
+WAIT_MS = 120_000
 
 
 def shot(page: Page, name: str) -> None:
