@@ -17,6 +17,7 @@ import pytest
 from courtroom import backup
 from courtroom.courthouse import Courthouse
 from courtroom.doctor import Finding, examine, servers, surroundings
+from courtroom.engine.lease import MACHINE
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
 from tests.full_store import STORE, full_store
@@ -61,7 +62,7 @@ def damage_vectors(home: Path) -> None:
 
 
 def dead_lease(home: Path) -> None:
-    change(home, "UPDATE runs SET status = 'running', owner = 'elsewhere:1:ab', heartbeat = 5.0")
+    change(home, f"UPDATE runs SET status = 'running', owner = '{MACHINE}:4194305:1:ab', heartbeat = 5.0")
 
 
 def stray_rows(home: Path) -> None:
@@ -142,14 +143,15 @@ def test_settings_that_nothing_reads_are_told_with_what_was_meant(monkeypatch: p
     assert "COURTROOM_CHROMA_PORT has a value that does not fit" in list(surroundings.variables())[-1].told
 
 
-def test_a_library_that_is_too_old_or_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "requirements.txt").write_text("streamlit>=999  # new\nno-such-library-here>=1\npydantic>=2\n")
-    monkeypatch.setattr(surroundings, "REQUIREMENTS", tmp_path / "requirements.txt")
+def test_a_library_that_is_too_old_or_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ["streamlit>=999", "no-such-library-here>=1", "pydantic>=2", 'nor-this-one>=1; extra == "dev"']
+    monkeypatch.setattr(surroundings, "requires", lambda name: asked)
     (told,) = surroundings.libraries()
     assert told.state == "wrong"
     assert "streamlit" in told.told
     assert "no-such-library-here is not installed" in told.told
     assert "pydantic" not in told.told
+    assert "nor-this-one" not in told.told
 
 
 class Models(BaseHTTPRequestHandler):
@@ -281,6 +283,7 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "DROP TABLE written_by",
         "DROP INDEX runs_listed",
         "DROP INDEX sweep_runs_by_run",
+        "DROP TABLE lost_drivers",
         "PRAGMA user_version = 5",
     )
     assert set(wrong(home)) == {"schema"}

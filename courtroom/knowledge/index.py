@@ -210,7 +210,7 @@ class VectorIndex:
         """Chroma makes the graph of an opened collection at its first use. A query lets other threads run meanwhile, a write
         does not, for minutes on end.
         """
-        if not self._settings.chroma_host:
+        if self._sample and not self._settings.chroma_host:
             self._collection.query(query_embeddings=[self._sample], n_results=1)
 
     def _make(self) -> Any:
