@@ -226,17 +226,17 @@ class VectorIndex:
         if self._settings.chroma_host:
             return chromadb.HttpClient(self._settings.chroma_host, self._settings.chroma_port, settings=quiet)
         self._folder.mkdir(parents=True, exist_ok=True)
-        return chromadb.PersistentClient(str(self._folder), settings=quiet)
+        try:
+            return chromadb.PersistentClient(str(self._folder), settings=quiet)
+        except BaseException:
+            _forgotten(str(self._folder))
+            raise
 
     def _close(self) -> None:
-        from chromadb.api.shared_system_client import SharedSystemClient
-
         client, self._client, self._collection, self._left = self._client, None, None, None
         if client is not None:
             client.close()
-            # Else what another client of this process still has open is given out again.
-            SharedSystemClient._identifier_to_system.pop(client._identifier, None)
-            SharedSystemClient._identifier_to_refcount.pop(client._identifier, None)
+            _forgotten(client._identifier)
 
     def _discard(self) -> None:
         self._close()
@@ -246,6 +246,14 @@ class VectorIndex:
                 self._client.delete_collection(self._name)
         else:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _forgotten(identifier: str) -> None:
+    """Have Chroma open it anew next time: it gives out again what another client has open, or what could not be opened."""
+    from chromadb.api.shared_system_client import SharedSystemClient
+
+    SharedSystemClient._identifier_to_system.pop(identifier, None)
+    SharedSystemClient._identifier_to_refcount.pop(identifier, None)
 
 
 def _batches(items: list[str], size: int) -> Iterator[list[str]]:
