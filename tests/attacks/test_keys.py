@@ -212,10 +212,8 @@ async def test_an_id_never_says_which_host_is_asked(
     monkeypatch.setattr(socket, "getaddrinfo", none)
     for name in (
         "any",
-        "evil.example/v1",
         "evil.example:80/x",
         "x@evil.example/y",
-        "/evil.example/x",
         "azure/command-r",
     ):
         await asked(model(tmp_path), question(id=f"{provider}/{name}", attempts=1, timeout_s=5))
