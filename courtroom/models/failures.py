@@ -170,6 +170,10 @@ def sentence(error: Exception, request: Request) -> ModelError:
 
 def _refusal(model: str, status: int, detail: str, request: Request) -> ModelError:
     """Of a reply that says no."""
+    if 300 <= status < 400:
+        return ModelRefused(
+            f"The server of {model} sends calls on to another address, which is not followed. Set that address instead."
+        )
     if _FILTER.search(detail):
         return Filtered(
             f"The provider's filter refused what {model} was asked. Change the case's words, or take another model."

@@ -33,8 +33,6 @@ class Attack:
     """Whether each call tells its usage."""
     timeout_s: float = 30.0
     max_tokens: int = 64
-    follows: bool = False
-    """Whether one call is several requests."""
 
 
 def say(text: Any, finish: str = "stop", **more: Any) -> Mode:
@@ -281,5 +279,5 @@ ATTACKS: dict[str, Attack] = {
     "400": status(400, "refused the request"),
     "401": status(401, KEY),
     "404": status(404, "is not known to its provider"),
-    "a ring of redirects": Attack(body("", 307, Location="completions"), GARBLED, told=False, follows=True),
+    "a ring of redirects": Attack(body("", 307, Location="completions"), "sends calls on to another address", told=False),
 }  # fmt: skip

@@ -27,7 +27,6 @@ from courtroom.engine.record import Record
 from courtroom.media import MediaStore
 from courtroom.models import failures
 from courtroom.models.errors import ModelError, Unreachable
-from courtroom.models.keys import KEYS
 from courtroom.models.litellm_model import BROKEN_STREAMS, LiteLLMModel
 from courtroom.models.longer import longer
 from courtroom.models.pool import ModelPool
@@ -89,6 +88,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heard]:
     with pytest.MonkeyPatch.context() as patch, HostileServer({slug(n): a.mode for n, a in ATTACKS.items()}) as server:
         patch.setattr(failures, "_backoff", wait_none())
         patch.setattr(failures, "LONGEST_WAIT_S", 0.05)
+        patch.setenv("OPENAI_API_BASE", server.url)
         found = Heard(server)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for streams in (False, True):
@@ -110,7 +110,6 @@ def hear_all(found: Heard, folder: Path, streams: bool) -> None:
             setups.append((plain.model_copy(update={"model": spec(name, attack, "all")}), True))
         for setup, all_of_them in setups:
             run = bench.store.create("toy", CASE, setup, 0)
-            bench.runner.keys[run] = {"OPENAI_API_BASE": found.server.url}
             bench.runner.go(run)
             started[run] = name, all_of_them
     for run, (name, all_of_them) in started.items():
@@ -156,9 +155,6 @@ def test_one_member_is_affected_at_most_and_the_run_says_why(name: str, streams:
 @pytest.mark.parametrize("name", NAMES)
 def test_all_that_was_paid_for_is_counted_as_the_server_saw_it(name: str, streams: bool, heard: Heard) -> None:
     attack, called, seen = ATTACKS[name], heard.called(name, streams), heard.seen(name, streams)
-    if attack.follows:
-        assert called.attempts == 3 < seen
-        return
     assert seen <= 6
     assert called.attempts == (3 if attack.error == LATE and not attack.told else seen)
     if attack.told:
@@ -181,9 +177,11 @@ def test_the_loop_goes_on_and_memory_stays_small_under_all_of_it(heard: Heard) -
     assert heard.grown < 2**29
 
 
-def test_a_model_whose_streams_break_is_asked_for_whole_answers_from_then_on(tmp_path: Path) -> None:
+def test_a_model_whose_streams_break_is_asked_for_whole_answers_from_then_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def ask_often(url: str) -> None:
-        KEYS.set({"OPENAI_API_BASE": url})
+        monkeypatch.setenv("OPENAI_API_BASE", url)
         model = LiteLLMModel(MediaStore(tmp_path))
         for n in range(8):
             reply = await model.answer(question(tag=str(n), id="openai/cut"), lambda text: None)
@@ -220,19 +218,23 @@ def closed_port() -> int:
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-async def test_a_server_that_is_not_there_is_told_from_one_that_fails(scheme: str, tmp_path: Path) -> None:
-    KEYS.set({"OPENAI_API_BASE": f"{scheme}://127.0.0.1:{closed_port()}/v1"})
+async def test_a_server_that_is_not_there_is_told_from_one_that_fails(
+    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_BASE", f"{scheme}://127.0.0.1:{closed_port()}/v1")
     with pytest.raises(Unreachable, match="could not be reached"):
         await LiteLLMModel(MediaStore(tmp_path)).answer(question(attempts=1))
 
 
-async def test_a_server_without_the_encryption_that_its_address_promises_is_out_of_reach(tmp_path: Path) -> None:
+async def test_a_server_without_the_encryption_that_its_address_promises_is_out_of_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         writer.close()
 
     async with await asyncio.start_server(plain, "127.0.0.1", 0) as server:
-        KEYS.set({"OPENAI_API_BASE": f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"})
+        monkeypatch.setenv("OPENAI_API_BASE", f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
         with pytest.raises(Unreachable, match="could not be reached"):
             await LiteLLMModel(MediaStore(tmp_path)).answer(question(attempts=1))
 
@@ -258,19 +260,21 @@ def test_what_a_server_says_of_when_to_come_again_is_taken_within_reason(
     assert failures.wait(state) == seconds
 
 
-async def test_money_told_by_calls_that_failed_counts(tmp_path: Path) -> None:
+async def test_money_told_by_calls_that_failed_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spent = {**USAGE, "cost": 0.5}
     with HostileServer({"dear": say(None, usage=spent)}) as server:
-        KEYS.set({"OPENAI_API_BASE": server.url})
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
         reply = await LiteLLMModel(MediaStore(tmp_path)).answer(
             question(id="openai/dear", attempts=2), lambda text: None
         )
     assert (reply.attempts, reply.cost, reply.usage.prompt) == (2, 1.0, 22)
 
 
-async def test_what_was_paid_for_calls_that_all_failed_comes_with_the_error(tmp_path: Path) -> None:
+async def test_what_was_paid_for_calls_that_all_failed_comes_with_the_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with HostileServer({"endless": say("buyer " * 2_000)}) as server:
-        KEYS.set({"OPENAI_API_BASE": server.url})
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
         with pytest.raises(ModelError) as caught:
             await LiteLLMModel(MediaStore(tmp_path)).answer(question(id="openai/endless", attempts=2, max_tokens=16))
     assert caught.value.paid is not None
@@ -302,17 +306,16 @@ def test_a_mistake_in_a_tasks_own_check_costs_one_answer_and_is_in_the_log(
 
 def test_once_loaded_a_model_imports_nothing_more_when_it_answers(tmp_path: Path) -> None:
     script = """
-import asyncio, gc, sys
+import asyncio, gc, os, sys
 from pathlib import Path
 import courtroom.courthouse
 from courtroom.media import MediaStore
-from courtroom.models.keys import KEYS
 from courtroom.models.litellm_model import LiteLLMModel
 from tests.attacks.hostile import HostileServer
 from tests.say import question
 
 async def main(url):
-    KEYS.set({"OPENAI_API_BASE": url})
+    os.environ["OPENAI_API_BASE"] = url
     model = LiteLLMModel(MediaStore(Path(sys.argv[1])))
     assert "litellm" not in sys.modules
     await model.warm()
