@@ -1,202 +1,131 @@
-"""A store in which every text that may come from outside is a canary: cases, answers, people, names, notes, knowledge."""
+"""Text that fetches, links or runs something wherever a page reads it as more than text; and what is filled with it."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Any, TypeVar
 
-from aiohttp import web
+from pydantic import BaseModel, ValidationError
 
-from courtroom.case import Case
-from courtroom.courthouse import Courthouse
-from courtroom.criminal import CriminalCase
-from courtroom.engine.interventions import Change, Overrule, PutIn, Tell
-from courtroom.engine.procedure import Procedure
-from courtroom.evaluation.sweeps import evidence_left_out
-from courtroom.judgment import Judgment
-from courtroom.knowledge.jurisprudence import Directive, Standard
-from courtroom.labelled import LabelledTask
-from courtroom.models.prompts import templates
-from courtroom.personas import sample_panel
-from courtroom.settings import Settings
-from tests.attacks.canaries import Canaries
+from tests.openai_server import answer_for
 
-SAMPLES = {
-    "dispute": "oak-table",
-    "criminal": "criminal-bus-wallet",
-    "document": "interview-surtitles",
-    "labelled": "statement-follows",
-}
-HEARINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "cyberjurors": ("dispute", {"jury_size": 3, "rounds": 1, "empty_seats": []}),
-    "jurisagents": ("criminal", {}),
-    "verdict": ("criminal", {}),
-    "juris": ("document", {"jury_size": 3, "longest": 3}),
-    "courtroom-llm": ("labelled", {"judges": 1, "hearings": 1}),
-}
-WAIT_S = 60
+MARK = "canary"
+"""Stands in every one, so that a test can see that they were shown."""
+SHORT = (
+    "![canary](H)",
+    "<img src=H onerror=alert(1) alt=canary>",
+    "<script src=H></script>canary",
+    "<script>alert('canary')</script>",
+    "<iframe src=H></iframe>canary",
+    "<link rel=stylesheet href=H>canary",
+    "<style>*{background:url(H)}</style>canary",
+    "<svg onload=alert(1)><image href=H /></svg>canary",
+    '<meta http-equiv=refresh content="0;url=H">canary',
+    "[canary](javascript:alert(1))",
+    '<a href="javascript:alert(1)">canary</a>',
+    '<a href="H" style="list-style-image:url(H)">canary</a>',
+    '<span style="filter:url(H#a);mask:url(H)">canary</span>',
+    "$\\href{H}{canary}\\includegraphics{H}$",
+    '"><img src=H onerror=alert(1)>canary',
+    "</textarea></script></template><img src=H>canary",
+    ":red[![canary](H)]",
+    "&lt;img src=H&gt;canary",
+    "![canary][r]\n\n[r]: H",
+    "`` ![canary](H)",
+)
+ARTICLE = 264
+KEPT = frozenset({"selected_evidence_id"})
+"""Fields of an answer that name something of the case."""
+FIXED = {"sentences": 3, "death_penalty": False, "life_imprisonment": False}
+"""Numbers that must fit the setup, or each other."""
 
-
-@dataclass
-class Hostile:
-    """What was put on record."""
-
-    runs: dict[str, str]
-    """Procedure to run; `fork`, `paused` and `seat` beside them."""
-    sweep: str
-    seat: str
-    """A seat's token; a question with a picture waits there."""
+Model = TypeVar("Model", bound=BaseModel)
 
 
-def refusing(canaries: Canaries, body: dict[str, Any]) -> str | web.Response:
-    """Answers with canaries; one model refuses, with a canary as the reason."""
-    if "refuses" in body["model"]:
-        return web.json_response({"error": {"message": canaries.all(), "type": "bad"}}, status=400)
-    return canaries.answer(body)
+class Canaries:
+    """Makes them, each with an address of its own.
+
+    Args:
+        hosts: beginnings of addresses, taken in turn.
+    """
+
+    def __init__(self, *hosts: str) -> None:
+        self._hosts, self._number = hosts, count()
+
+    def one(self, room: int = 10_000) -> str:
+        """The next that fits into so many characters, or nothing."""
+        for _ in SHORT:
+            number = next(self._number)
+            told = SHORT[number % len(SHORT)].replace("H", f"{self._hosts[number % len(self._hosts)]}/{number}.png")
+            if len(told) <= room:
+                return told
+        return ""
+
+    def all(self) -> str:
+        """Every kind, one after the other."""
+        return " ".join(self.one() for _ in SHORT)
+
+    def some(self, room: int) -> str:
+        """As many as fit."""
+        told = ""
+        while room - len(told) > 60 and (more := self.one(room - len(told) - 1)) and len(told) < 2_000:
+            told += f"{more} "
+        return told or self.one(room)
+
+    def filled(self, model: Model) -> Model:
+        """The same with canaries in every text that takes some."""
+        data = model.model_dump(mode="json")
+        for path in list(_texts(data)):
+            before = _at(data, path)
+            for told in (f"{self.all()} {before}", f"{self.some(180)}{before[:15]}", self.some(75), self.one(60)):
+                _put(data, path, told)
+                try:
+                    type(model).model_validate(data)
+                    break
+                except ValidationError:
+                    _put(data, path, before)
+        return type(model).model_validate(data)
+
+    def answer(self, body: Mapping[str, Any]) -> str:
+        """An answer to the schema asked for, with canaries in every text of it that is free."""
+        form = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
+        plain = answer_for(dict(body), json.dumps(form))
+        return plain if form is None else json.dumps(self._answer(json.loads(plain), form, form.get("$defs", {}), ""))
+
+    def _answer(self, value: Any, form: Mapping[str, Any], defs: Mapping[str, Any], name: str) -> Any:
+        if "$ref" in form:
+            form = defs[form["$ref"].rsplit("/", 1)[1]]
+        if "anyOf" in form:
+            return self._answer(value, form["anyOf"][0], defs, name)
+        if isinstance(value, dict):
+            parts = form.get("properties", {})
+            return {key: self._answer(part, parts.get(key, {}), defs, key) for key, part in value.items()}
+        if isinstance(value, list):
+            return [self._answer(part, form.get("items", {}), defs, name) for part in value]
+        if not isinstance(value, str):
+            return ARTICLE if "article" in name and type(value) is int else FIXED.get(name, value)
+        if name in ("first", "second") and "enum" in form:  # labels that must differ
+            return form["enum"][name == "second"]
+        if "enum" in form or "const" in form or name in KEPT:
+            return value
+        return (self.some(min(400, form.get("maxLength", 400))) + value)[: form.get("maxLength", 10_000)]
 
 
-def hostile_store(home: Path, canaries: Canaries) -> Hostile:
-    """Fill a new store; the models' server is the one that the environment names."""
-    house = Courthouse(Settings(home=home))
-    try:
-        return _filled(house, canaries)
-    finally:
-        house.close()
+def _texts(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    if isinstance(data, str):
+        yield path
+    elif isinstance(data, (dict, list)):
+        for key, part in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from _texts(part, (*path, key))
 
 
-def _filled(house: Courthouse, canaries: Canaries) -> Hostile:
-    cases = {kind: house.library.restore(_case(house, kind, canaries)) for kind in SAMPLES}
-    _knowledge(house, cases, canaries)
-    runs = {name: _hearing(house, name, cases, canaries) for name in HEARINGS}
-    for run in runs.values():
-        house.runner.go(run)
-    for run in runs.values():
-        house.runner.wait(run, WAIT_S)
-        assert house.store.status(run) == "done", house.store.run(run).reason
-    base = runs["cyberjurors"]
-    runs["paused"] = _steered(house, cases, canaries)
-    runs["fork"] = _fork(house, base, canaries)
-    plan = house.sweeps.plan(base, evidence_left_out(cases["dispute"])[:2], range(1))
-    sweep = house.sweeps.start(plan)
-    house.sweeps.wait(sweep, WAIT_S)
-    runs["seat"], seat = _seated(house, cases, canaries)
-    house.setups.save(canaries.all(), {"procedure": "cyberjurors", "seed": 0, "setup": {}})
-    return Hostile(runs, sweep, seat)
+def _at(data: Any, path: tuple[str | int, ...]) -> Any:
+    for part in path:
+        data = data[part]
+    return data
 
 
-def _case(house: Courthouse, kind: str, canaries: Canaries) -> Case:
-    case = house.library.case(SAMPLES[kind]).model_copy(update={"id": f"hostile-{kind}"})
-    if isinstance(case, LabelledTask):
-        names = {label: f"{label} {canaries.one(150)}" for label in case.labels}
-        texts = {
-            what: tuple(
-                one.model_copy(update={"label": one.label and names[one.label]}) for one in getattr(case, what)[:6]
-            )
-            for what in ("items", "examples")
-        }
-        case = case.model_copy(update={"labels": tuple(names.values()), **texts})
-    return canaries.filled(case)
-
-
-def _setup(procedure: Procedure, canaries: Canaries, **given: Any) -> Any:
-    """The smallest setup with canaries as model, rules, people and prompts."""
-    values = {**procedure.setup().model_dump(mode="json"), **given}
-    values["model"] = {"id": f"openai/{canaries.one(120)}", "timeout_s": 20, "attempts": 1, "structured": "yes"}
-    shipped = templates(procedure.prompts)
-    values["prompts"] = {"_system": "{% raw %}" + canaries.all() + "{% endraw %} " + shipped["_system"]}
-    if "rules" in values:
-        values["rules"] = [canaries.all() for _ in range(2)]
-    if procedure.name == "cyberjurors":
-        values["jury"] = [canaries.filled(one).model_dump(mode="json") for one in sample_panel(3, 0)]
-        values["members"] = {"juror-02": {**values["model"], "id": "openai/refuses"}, **values["members"]}
-        values["quorum"] = 0.1
-    return procedure.setup.model_validate(values)
-
-
-def _hearing(house: Courthouse, name: str, cases: Mapping[str, Case], canaries: Canaries) -> str:
-    kind, given = HEARINGS[name]
-    return house.new_run(name, cases[kind], _setup(house.procedures[name], canaries, **given), 0)
-
-
-def _knowledge(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -> None:
-    house.knowledge.precedents.add([canaries.filled(one) for one in house.knowledge.precedents.all()[:3]])
-    for name in ("charges", "statutes"):
-        collection: Any = house.knowledge.collections[name]  # type: ignore[index]
-        records: list[Any] = list(collection.page(0, 2))
-        collection.add([canaries.filled(one).model_copy(update={"id": one.id}) for one in records])
-    case = cases["criminal"]
-    assert isinstance(case, CriminalCase)
-    told = {"title": canaries.one(190), "facts": canaries.all(), "reasoning": canaries.all()}
-    judged = Judgment(relevant_articles=(264,), charges=(canaries.some(200),))
-    standard = Standard(id="standard", case="any", verdict=judged, gold=judged, induced=canaries.all(), **told)
-    house.knowledge.memory.standards.add([standard])
-    house.knowledge.memory.directives.add(
-        [Directive(id="directive", text=canaries.all(), anchor=264, charges=judged.charges)]
-    )
-    lines = case.model_copy(update={"id": "imported", "frames": ()}).model_dump_json().encode()
-    digest = house.imports.begin("cases", f"{canaries.some(200)}.jsonl", lines)
-    house.runner.do(house.imports.go_on(digest)).result()
-    statute = json.dumps({"number": 5, "text": canaries.all()}).encode()
-    house.imports.begin("statutes", f"{canaries.some(200)}.jsonl", statute)  # and is interrupted
-
-
-def _steered(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -> str:
-    """Paused, with one of each that persons can do to a run."""
-    run = _hearing(house, "cyberjurors", cases, canaries)
-    house.runner.step(run)
-    house.runner.wait(run, WAIT_S)
-    record = house.record(run)
-    call = next(call for call in record.calls if call.value)
-    assert call.value is not None
-    value = {
-        name: f"{canaries.some(300)}{part}" if type(part) is str and "_id" not in name else part
-        for name, part in call.value.items()
-    }
-    who = canaries.one(79)
-    for deed in (
-        PutIn(text=canaries.all(), side="buyer"),
-        Tell(text=canaries.all()),
-        Change(key="jury.1.background", value=canaries.some(300)),
-        Change(key="rules", value=[canaries.all()]),
-        Overrule(path=call.path, value=value),
-    ):
-        house.steer.intervene(run, deed, who)
-    return run
-
-
-def _fork(house: Courthouse, parent: str, canaries: Canaries) -> str:
-    setup = house.record(parent).setup
-    run = house.fork(parent, setup.model_copy(update={"rules": (canaries.all(),)}))
-    house.runner.go(run)
-    house.runner.wait(run, WAIT_S)
-    return run
-
-
-def _seated(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -> tuple[str, str]:
-    """A run with a person in it, who has answered until a question with a picture came."""
-    given = {**HEARINGS["cyberjurors"][1], "members": {"juror-01": {"id": "person"}}}
-    run = house.new_run("cyberjurors", cases["dispute"], _setup(house.procedures["cyberjurors"], canaries, **given), 1)
-    seat = house.people.seat(run, "juror-01")
-    house.runner.go(run)
-    while True:
-        question = house.runner.do(_asked(house, run)).result(WAIT_S)
-        if any(not isinstance(part, str) for _, parts in question.messages for part in parts):
-            return run, seat.token
-        schema = {"json_schema": {"schema": question.answer_schema}}
-        messages = [
-            {"role": "user", "content": "\n".join(p for p in parts if isinstance(p, str))}
-            for _, parts in question.messages
-        ]
-        house.people.answer(
-            seat, question, json.loads(canaries.answer({"response_format": schema, "messages": messages}))
-        )
-
-
-async def _asked(house: Courthouse, run: str) -> Any:
-    while not (waiting := house.people.waiting(run)):
-        await asyncio.sleep(0.05)
-    return waiting[0]
+def _put(data: Any, path: tuple[str | int, ...], value: str) -> None:
+    _at(data, path[:-1])[path[-1]] = value

@@ -21,7 +21,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from courtroom.models.spec import ModelSpec
 from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, forked_app
-from tests.attacks.canaries import HEARINGS, MARK, Canaries, Hostile, hostile_store, refusing
+from tests.attacks.canaries import MARK, Canaries
+from tests.attacks.hostile_store import HEARINGS, Hostile, hostile_store, refusing
 from tests.openai_server import OpenAIServer
 
 expect.set_options(timeout=30_000)  # a new server on a busy machine takes its time to draw the first page
@@ -274,10 +275,12 @@ def test_comparisons_and_what_ifs_are_inert(site: Site) -> None:
 
 
 def test_the_setup_page_and_a_hostile_link_to_it_are_inert(site: Site) -> None:
-    model = ModelSpec(id=Canaries(ELSEWHERE).one(90)).model_dump(mode="json")
-    site.open("setup?setup=" + quote(json.dumps({"setup": {"model": model}})))
-    for name in site.each("setup_section"):
-        assert site.shown() > 0, name
+    canary = Canaries(ELSEWHERE).one(90)
+    site.open("setup?setup=" + quote(json.dumps({"setup": {"rules": [canary]}})))
+    assert site.shown() > 0, "what the link changes is shown before anything else"
+    for _ in site.each("setup_section"):
+        pass
+    site.open("setup?setup=" + quote(json.dumps({"setup": {"model": {**ModelSpec().model_dump(), "id": canary}}})))
     site.open(f"setup?fork={site.store.runs['cyberjurors']}")
     for name in site.each("setup_section"):
         assert site.shown() > 0, name
