@@ -97,9 +97,9 @@ def test_a_run_is_found_again_by_its_address_in_another_browser(app: str, browse
 def test_a_run_can_be_stepped_and_run_to_the_end(app: str, browser: Browser) -> None:
     page = opened(browser, app)
     start(page, "stroller-wheel", "Start step by step")
-    expect(page.get_by_text("Paused before Precedents")).to_be_visible()
+    expect(page.get_by_text("Paused before Precedents")).to_have_count(1)
     page.locator(".st-key-do-step button").first.click()
-    expect(page.get_by_text("Paused before Round 1")).to_be_visible()
+    expect(page.get_by_text("Paused before Round 1")).to_have_count(1)
     page.locator(".st-key-do-run button").first.click()
     expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
     page.close()

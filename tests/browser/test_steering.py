@@ -59,6 +59,7 @@ def intervene(page: Page, way: str) -> None:
     if not page.get_by_text("Your name", exact=True).is_visible():
         page.get_by_text("Intervene", exact=True).click()
     page.get_by_role("radio", name=way, exact=True).click(timeout=WAIT_MS)
+    expect(page.get_by_role("radio", name=way, exact=True)).to_be_checked()
     settled(page)
 
 
