@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_hearing import heard, opened, sound, tab
+from tests.browser.test_hearing import heard, opened, settled, sound, start, tab
 
 TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
 
@@ -20,6 +20,7 @@ def fork(page: Page, run: str) -> str:
     knob.fill("1")
     knob.press("Enter")
     page.get_by_text("norms: 3 → 1").wait_for()
+    settled(page)
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
     found = re.search(r"run=([\w-]+)", page.url)
@@ -78,9 +79,8 @@ def test_runs_are_picked_in_their_list(app: str, link: str, browser: Browser) ->
 
 def test_a_run_under_way_is_compared_and_followed(app: str, link: str, browser: Browser) -> None:
     stepped = opened(browser, app)
-    stepped.locator(".st-key-hear-oak-table button").click()
-    stepped.get_by_role("button", name="Start step by step").click()
-    expect(stepped.get_by_text("Paused before Precedents")).to_be_visible()
+    start(stepped, "oak-table", "Start step by step")
+    expect(stepped.get_by_text("Paused before Precedents")).to_have_count(1)
     run = re.search(r"run=([\w-]+)", stepped.url)
     assert run
     page = opened(browser, link.split(",")[0] + f",{run[1]}")

@@ -20,10 +20,22 @@ def opened(browser: Browser, url: str, theme: str = "light", width: int = 1280) 
     return page
 
 
+def settled(page: Page) -> None:
+    """Until Streamlit has drawn what it was told to: a click on what is being drawn anew is lost."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+
+
+def start(page: Page, case: str, button: str = "Start") -> None:
+    """From the first screen to a hearing of a case that has begun."""
+    page.locator(f".st-key-hear-{case} button").click()
+    expect(page.get_by_role("button", name=button, exact=True)).to_be_visible()
+    settled(page)
+    page.get_by_role("button", name=button, exact=True).click()
+
+
 def heard(page: Page, case: str = "phone-battery") -> str:
     """Three clicks at most: hear, start; the verdict comes by itself."""
-    page.locator(f".st-key-hear-{case} button").click()
-    page.get_by_role("button", name="Start", exact=True).click()
+    start(page, case)
     expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
     found = re.search(r"run=([\w-]+)", page.url)
     assert found
@@ -65,7 +77,7 @@ def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(
     for name, told in {**own, **helps}.items():
         tab(page, name)
         expect(page.get_by_text(told, exact=False).first).to_be_visible()
-        expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+        settled(page)
         page.screenshot(path=tmp_path / f"{name}-{theme}-{width}.png")
         sound(page)
     page.close()
@@ -84,11 +96,10 @@ def test_a_run_is_found_again_by_its_address_in_another_browser(app: str, browse
 
 def test_a_run_can_be_stepped_and_run_to_the_end(app: str, browser: Browser) -> None:
     page = opened(browser, app)
-    page.locator(".st-key-hear-stroller-wheel button").click()
-    page.get_by_role("button", name="Start step by step").click()
-    expect(page.get_by_text("Paused before Precedents")).to_be_visible()
+    start(page, "stroller-wheel", "Start step by step")
+    expect(page.get_by_text("Paused before Precedents")).to_have_count(1)
     page.locator(".st-key-do-step button").first.click()
-    expect(page.get_by_text("Paused before Round 1")).to_be_visible()
+    expect(page.get_by_text("Paused before Round 1")).to_have_count(1)
     page.locator(".st-key-do-run button").first.click()
     expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
     page.close()

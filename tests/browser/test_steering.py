@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.test_hearing import settled
+
 WAIT_MS = 120_000
 
 
@@ -23,11 +25,6 @@ def fits(page: Page) -> None:
     main = "document.querySelector('[data-testid=stMain]')"
     assert page.evaluate(f"{main}.scrollWidth - {main}.clientWidth") <= 0
     assert page.get_by_test_id("stException").count() == 0
-
-
-def settled(page: Page) -> None:
-    """Until Streamlit has drawn what it was told to."""
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT_MS)
 
 
 def paused_in_round_two(page: Page, app: str) -> str:
@@ -62,6 +59,7 @@ def intervene(page: Page, way: str) -> None:
     if not page.get_by_text("Your name", exact=True).is_visible():
         page.get_by_text("Intervene", exact=True).click()
     page.get_by_role("radio", name=way, exact=True).click(timeout=WAIT_MS)
+    expect(page.get_by_role("radio", name=way, exact=True)).to_be_checked()
     settled(page)
 
 
