@@ -10,8 +10,8 @@ import streamlit as st
 
 from courtroom.errors import CourtroomError
 from courtroom.settings import from_environment
-from courtroom.store_file import explained
-from pages.parts.inert import literal
+from courtroom.store.file import explained
+from pages.parts.shared.inert import literal
 
 ICON = Path(__file__).parent / "data" / "icon.svg"
 

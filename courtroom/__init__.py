@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from courtroom.version import __version__
 
 if TYPE_CHECKING:
-    from courtroom.case import Case, Medium, Strict
+    from courtroom.cases.case import Case
     from courtroom.courthouse import Courthouse
     from courtroom.engine.blocks import Card, Cards, Diff, Edge, Flow, Graph, Node, Step, Table, Text
     from courtroom.engine.court import Court
@@ -23,13 +23,17 @@ if TYPE_CHECKING:
     from courtroom.engine.record import Record
     from courtroom.engine.setup import Budget, Member, Setup
     from courtroom.errors import CourtroomError
+    from courtroom.media.medium import Medium
     from courtroom.models.offline import answer_offline
     from courtroom.models.spec import ModelSpec
     from courtroom.models.task import Answer, Task
     from courtroom.settings import Settings
+    from courtroom.strict import Strict
 
 _PLACES = {
-    "courtroom.case": ("Case", "Medium", "Strict"),
+    "courtroom.cases.case": ("Case",),
+    "courtroom.media.medium": ("Medium",),
+    "courtroom.strict": ("Strict",),
     "courtroom.courthouse": ("Courthouse",),
     "courtroom.engine.blocks": ("Card", "Cards", "Diff", "Edge", "Flow", "Graph", "Node", "Step", "Table", "Text"),
     "courtroom.engine.court": ("Court",),

@@ -14,10 +14,10 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from courtroom import shell_app, shell_knowledge, shell_store, shell_sweep
-from courtroom.case import Case
-from courtroom.case_checks import check
-from courtroom.case_files import explain, read_upload
+from courtroom.cases.case import Case
+from courtroom.cases.checks import check
+from courtroom.cases.drafts import DraftBatch
+from courtroom.cases.files import explain, read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed, read_value
 from courtroom.engine.control import Control
@@ -27,10 +27,13 @@ from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, StoreError
 from courtroom.evaluation import comparison
 from courtroom.settings import from_environment
-from courtroom.shell import answered, follow, print_result, result, tell_unreadable
-from courtroom.shell_compare import lines
-from courtroom.store_file import explained
-from courtroom.trajectory import DraftBatch
+from courtroom.shell import app as shell_app
+from courtroom.shell import knowledge as shell_knowledge
+from courtroom.shell import sweep as shell_sweep
+from courtroom.shell import upkeep as shell_store
+from courtroom.shell.compare import lines
+from courtroom.shell.output import answered, follow, print_result, result, tell_unreadable
+from courtroom.store.file import explained
 
 app = typer.Typer(
     help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from courtroom.case import Case
-from courtroom.database import Database
+from courtroom.cases.case import Case
+from courtroom.cases.library import Library
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asker import Asker
 from courtroom.engine.interventions import Intervention
@@ -28,12 +28,10 @@ from courtroom.engine.store import Run, RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Differences, put_in
 from courtroom.evaluation.family import Kin, family
-from courtroom.evaluation.sweep_store import SweepStore
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Knowledge, Query
-from courtroom.library import Library
-from courtroom.media import MediaStore
+from courtroom.media.store import MediaStore
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.connections import Connections
 from courtroom.models.pool import ModelPool
@@ -41,8 +39,10 @@ from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
 from courtroom.settings import Settings, from_environment
-from courtroom.sweeper import Sweeper
-from courtroom.writer import Writer, passing
+from courtroom.store.database import Database
+from courtroom.store.writer import Writer, passing
+from courtroom.sweeps.store import SweepStore
+from courtroom.sweeps.sweeper import Sweeper
 
 
 @dataclass(frozen=True)

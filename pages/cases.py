@@ -6,19 +6,19 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from courtroom.case import Case
-from courtroom.case_kinds import CASE_KINDS
-from courtroom.dispute import Dispute
+from courtroom.cases.case import Case
+from courtroom.cases.dispute import Dispute
+from courtroom.cases.kinds import CASE_KINDS
+from courtroom.cases.library import CaseSummary
 from courtroom.errors import CourtroomError
-from courtroom.library import CaseSummary
-from pages.parts.case_form import case_form
-from pages.parts.case_view import case_view
-from pages.parts.house import courthouse
-from pages.parts.inert import literal
-from pages.parts.text_form import text_form
-from pages.parts.units import many
-from pages.parts.unreadable_rows import unreadable_rows
-from pages.parts.upload import upload
+from pages.parts.cases.text_form import text_form
+from pages.parts.cases.upload import upload
+from pages.parts.shared.case_form import case_form
+from pages.parts.shared.case_view import case_view
+from pages.parts.shared.house import courthouse
+from pages.parts.shared.inert import literal
+from pages.parts.shared.units import many
+from pages.parts.shared.unreadable_rows import unreadable_rows
 
 PER_ROW = 3
 LANGUAGES = {"en": "English", "zh": "中文"}

@@ -6,15 +6,15 @@ import streamlit as st
 
 from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.comparison import Comparison, compare
-from pages.parts.beside import differences_view
-from pages.parts.compare_answers import answers_beside
-from pages.parts.compare_runs import chosen_runs, in_a_sentence, run_cards, standing
-from pages.parts.compare_views import look_ups_beside, views_beside
-from pages.parts.compare_votes import members_beside, votes_beside
-from pages.parts.family_view import family_view
-from pages.parts.house import courthouse
-from pages.parts.inert import literal
-from pages.parts.records import read
+from pages.parts.compare.answers import answers_beside
+from pages.parts.compare.runs import chosen_runs, in_a_sentence, run_cards, standing
+from pages.parts.compare.views import look_ups_beside, views_beside
+from pages.parts.compare.votes import members_beside, votes_beside
+from pages.parts.shared.beside import differences_view
+from pages.parts.shared.family_view import family_view
+from pages.parts.shared.house import courthouse
+from pages.parts.shared.inert import literal
+from pages.parts.shared.records import read
 
 LIVE_S = 1.5
 """How often runs that go on are looked at."""

@@ -7,19 +7,19 @@ import streamlit as st
 from courtroom.engine.errors import NoSuchRun
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
-from pages.parts.blocks_view import blocks_view
-from pages.parts.calls_table import calls_table
-from pages.parts.controls import controls
-from pages.parts.family_view import family_view
-from pages.parts.house import courthouse, current_run
-from pages.parts.inert import literal
-from pages.parts.member_grid import member_grid
-from pages.parts.records import read
-from pages.parts.stage_line import open_calls, stage_line
-from pages.parts.steer import seats, steer
-from pages.parts.units import count, duration, money
-from pages.parts.verdict_view import verdict_view
-from pages.parts.votes_view import votes_view
+from pages.parts.live.calls_table import calls_table
+from pages.parts.live.member_grid import member_grid
+from pages.parts.live.stage_line import open_calls, stage_line
+from pages.parts.live.steer import seats, steer
+from pages.parts.live.verdict_view import verdict_view
+from pages.parts.live.votes_view import votes_view
+from pages.parts.shared.blocks_view import blocks_view
+from pages.parts.shared.controls import controls
+from pages.parts.shared.family_view import family_view
+from pages.parts.shared.house import courthouse, current_run
+from pages.parts.shared.inert import literal
+from pages.parts.shared.records import read
+from pages.parts.shared.units import count, duration, money
 
 LIVE_S = 0.7
 """How often a running hearing is looked at."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.collection_view import collection_view
-from pages.parts.disputes_base import disputes_base
-from pages.parts.house import courthouse
-from pages.parts.import_view import import_view
-from pages.parts.lessons_view import lessons_view
-from pages.parts.memory_view import memory_view
+from pages.parts.knowledge.collection_view import collection_view
+from pages.parts.knowledge.disputes_base import disputes_base
+from pages.parts.knowledge.import_view import import_view
+from pages.parts.knowledge.lessons_view import lessons_view
+from pages.parts.knowledge.memory_view import memory_view
+from pages.parts.shared.house import courthouse
 
 PARTS = {
     "disputes": "Precedents of disputes",

@@ -7,12 +7,12 @@ import streamlit as st
 from courtroom.errors import Unreadable
 from courtroom.evaluation.comparison import MOST
 from courtroom.evaluation.run_list import Order, RunLine, RunList, SweepLine, Wanted
-from pages.parts.choice_mark import choice_html
-from pages.parts.controls import STATUS
-from pages.parts.house import courthouse
-from pages.parts.inert import literal
-from pages.parts.run_actions import more
-from pages.parts.units import many, moment
+from pages.parts.runs.run_actions import more
+from pages.parts.shared.choice_mark import choice_html
+from pages.parts.shared.controls import STATUS
+from pages.parts.shared.house import courthouse
+from pages.parts.shared.inert import literal
+from pages.parts.shared.units import many, moment
 
 LIVE_S = 2.0
 PAGE = 25

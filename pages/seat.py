@@ -6,13 +6,13 @@ import time
 
 import streamlit as st
 
-from courtroom.case import Medium
 from courtroom.courthouse import Courthouse
 from courtroom.engine.people import NoSuchSeat, Question, Seat
 from courtroom.errors import CourtroomError
-from pages.parts.answer_form import answer_fields
-from pages.parts.house import courthouse
-from pages.parts.inert import inert, literal
+from courtroom.media.medium import Medium
+from pages.parts.shared.answer_form import answer_fields
+from pages.parts.shared.house import courthouse
+from pages.parts.shared.inert import inert, literal
 
 LOOK_S = 1.0
 FORM = "\nAnswer with one JSON object and nothing else."

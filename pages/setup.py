@@ -5,23 +5,23 @@ from __future__ import annotations
 import streamlit as st
 from pydantic import ValidationError
 
-from courtroom.case_files import explain
+from courtroom.cases.files import explain
 from courtroom.errors import CourtroomError
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
-from pages.parts.draft import Draft
-from pages.parts.estimate_view import estimate_view
-from pages.parts.fork_bar import changes_from, fork_bar, forked_run
-from pages.parts.graph_editor import graph_editor
-from pages.parts.house import courthouse
-from pages.parts.inert import literal
-from pages.parts.knobs import knobs
-from pages.parts.models_form import keys_form, models_form, typed_keys
-from pages.parts.personas_table import personas_table
-from pages.parts.prompts_editor import prompts_editor
-from pages.parts.rules_editor import rules_editor
-from pages.parts.setup_file import setup_file
-from pages.parts.shared_setup import link_box
+from pages.parts.setup.estimate_view import estimate_view
+from pages.parts.setup.fork_bar import changes_from, fork_bar, forked_run
+from pages.parts.setup.graph_editor import graph_editor
+from pages.parts.setup.personas_table import personas_table
+from pages.parts.setup.prompts_editor import prompts_editor
+from pages.parts.setup.rules_editor import rules_editor
+from pages.parts.setup.setup_file import setup_file
+from pages.parts.setup.shared_setup import link_box
+from pages.parts.shared.draft import Draft
+from pages.parts.shared.house import courthouse
+from pages.parts.shared.inert import literal
+from pages.parts.shared.knobs import knobs
+from pages.parts.shared.models_form import keys_form, models_form, typed_keys
 
 house = courthouse()
 

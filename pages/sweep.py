@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from courtroom.evaluation.sweep_store import NoSuchSweep
-from pages.parts.house import courthouse
-from pages.parts.inert import literal
-from pages.parts.sweep_form import sweep_form
-from pages.parts.sweep_list import sweep_list
-from pages.parts.sweep_view import sweep_view
+from courtroom.sweeps.store import NoSuchSweep
+from pages.parts.shared.house import courthouse
+from pages.parts.shared.inert import literal
+from pages.parts.what_if.form import sweep_form
+from pages.parts.what_if.list import sweep_list
+from pages.parts.what_if.view import sweep_view
 
 house = courthouse()
 st.title("What if")

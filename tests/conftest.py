@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from courtroom.database import Database
 from courtroom.engine.runner import Runner
 from courtroom.knowledge.search import Knowledge
-from courtroom.sweeper import Sweeper
+from courtroom.store.database import Database
+from courtroom.sweeps.sweeper import Sweeper
 
 pytest_plugins = ["tests.attacks.count"]  # here, as with several workers the one that reports collects no test itself
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import Tell
-from courtroom.evaluation.sweeps import BASE, Plan, Variant
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from courtroom.sweeps.plan import BASE, Plan, Variant
 
 STORE = "courtroom.sqlite"
 SMALL = CyberJurorsSetup(jury_size=3, rounds=1)

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from courtroom.database import Database
+from courtroom.store.database import Database
 
 WRITES = ("CREATE", "INSERT", "UPDATE", "DELETE", "DROP", "PRAGMA user_version =", "COMMIT")
 STORE = "courtroom.sqlite"

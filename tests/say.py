@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from courtroom.case import Medium
-from courtroom.media import MediaStore
+from courtroom.media.medium import Medium
+from courtroom.media.store import MediaStore
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.request import Message, Reply, Request, schema_of

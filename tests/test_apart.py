@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from courtroom.cases.precedent import PrecedentBatch
 from courtroom.courthouse import Courthouse
 from courtroom.models.apart import Apart, plain
 from courtroom.models.prompts import Prompts, templates
 from courtroom.models.rendering import record
 from courtroom.models.request import Message
 from courtroom.models.task import Task
-from courtroom.precedent import PrecedentBatch
 from courtroom.settings import Settings
 from tests.toy import CASE, CastVote, toy
 

@@ -17,7 +17,7 @@ from courtroom.engine.errors import BudgetReached
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.engine.spent import Need, Reserved, Spent
-from courtroom.media import MediaStore
+from courtroom.media.store import MediaStore
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Reply, Usage
 from courtroom.models.spec import ModelSpec

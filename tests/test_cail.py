@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from courtroom.case_files import Package, read_upload
-from courtroom.criminal import CriminalCase, Gold
-from courtroom.defendants import defendants_in
+from courtroom.cases.criminal import CriminalCase, Gold
+from courtroom.cases.files import Package, read_upload
+from courtroom.cases.readers import cail
 from courtroom.errors import CaseError
-from courtroom.judgment import LONGEST, Term
-from courtroom.readers import cail
+from courtroom.law.defendants import defendants_in
+from courtroom.law.judgment import LONGEST, Term
 from tests.real import FOLDER, needs_real_data
 
 FACT = "被告人高某某在商场内窃得他人手机一部，价值2100元。"

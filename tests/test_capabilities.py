@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.database import Database
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.spec import OFFLINE, ModelSpec
-from courtroom.writer import Writer
+from courtroom.store.database import Database
+from courtroom.store.writer import Writer
 
 
 @pytest.fixture

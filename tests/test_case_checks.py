@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from courtroom.case_checks import Finding, check
-from courtroom.case_files import read_folder
-from courtroom.dispute import Dispute
-from courtroom.library import take_media
-from courtroom.media import MediaStore
+from courtroom.cases.checks import Finding, check
+from courtroom.cases.dispute import Dispute
+from courtroom.cases.files import read_folder
+from courtroom.cases.library import take_media
+from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
 from tests.clips import clip
 from tests.pictures import png

@@ -17,12 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from courtroom import archives, case_files
-from courtroom.case_files import explain, read_upload, write_json, write_zip
-from courtroom.dispute import CATEGORIES, SIDES, Dispute, Evidence, JurorOpinion, JuryRecord, Message, Transaction
+from courtroom.cases import archives
+from courtroom.cases import files as case_files
+from courtroom.cases.dispute import CATEGORIES, SIDES, Dispute, Evidence, JurorOpinion, JuryRecord, Message, Transaction
+from courtroom.cases.files import explain, read_upload, write_json, write_zip
+from courtroom.cases.library import take_media
 from courtroom.errors import CaseError
-from courtroom.library import take_media
-from courtroom.media import MediaStore
+from courtroom.media.store import MediaStore
 from tests.pictures import png
 
 SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)> **bold** $x$ ![](http://192.0.2.1/a.png)"

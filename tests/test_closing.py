@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from courtroom import report
+from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.database import Database
-from courtroom.dispute import Dispute
-from courtroom.evaluation.sweeps import singly, values
 from courtroom.knowledge.search import Search
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from courtroom.store.database import Database
+from courtroom.sweeps.plan import singly, values
 from tests.attacks.test_disks import until
 from tests.openai_server import OpenAIServer
 from tests.test_imports import records

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from courtroom.database import MIGRATIONS, Database
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.collection import Collection, EmbeddingMismatch
 from courtroom.knowledge.embedding import HashedNgrams, Vectors
@@ -19,6 +18,7 @@ from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
 from courtroom.knowledge.search import Knowledge
 from courtroom.knowledge.vectors import Remembered
 from courtroom.settings import Settings
+from courtroom.store.database import MIGRATIONS, Database
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 

@@ -10,14 +10,14 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from courtroom.case import Case
+from courtroom.cases.case import Case
+from courtroom.cases.drafts import DraftBatch
+from courtroom.cases.precedent import PrecedentBatch
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
-from courtroom.precedent import PrecedentBatch
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.verdict.alignment import first_drafts
-from courtroom.trajectory import DraftBatch
 
 ROOT = Path(__file__).parents[1]
 TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
@@ -29,7 +29,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()
-    from pages.parts.house import courthouse
+    from pages.parts.shared.house import courthouse
 
     house = courthouse()
     yield house

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from courtroom.__main__ import main
+from courtroom.cases.dispute import Dispute
+from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.dispute import Dispute
 from courtroom.engine.blocks import Graph, Node
 from courtroom.engine.changes import leaves
 from courtroom.engine.control import Control
@@ -20,7 +21,6 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Comparison, checked, compare, put_in
 from courtroom.figures.graph import differing, draw_graph
 from courtroom.figures.votes_beside import draw_votes_beside
-from courtroom.labelled import LabelledTask
 from courtroom.models.errors import ModelError
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup

@@ -17,20 +17,20 @@ from typing import Any
 import pytest
 
 from courtroom import report
-from courtroom.case import Case
-from courtroom.case_files import read_upload
+from courtroom.cases.case import Case
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.drafts import DraftBatch, FirstDraft
+from courtroom.cases.files import read_upload
+from courtroom.cases.precedent import PrecedentBatch
 from courtroom.courthouse import Courthouse
-from courtroom.criminal import CriminalCase
 from courtroom.engine.control import Control
 from courtroom.engine.events import EVENT, Seated
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.figures.votes import draw_votes
-from courtroom.precedent import PrecedentBatch
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import DATA, Settings
-from courtroom.trajectory import DraftBatch, FirstDraft
 from tests import forks
 from tests.kills import kill_again_and_again
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from courtroom.case_files import read_upload
+from courtroom.cases.files import read_upload
+from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Beside, Cards, Flow, Marked, Table, runs
 from courtroom.engine.record import Record
-from courtroom.labelled import Labelled, LabelledTask
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.spec import ModelSpec

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from courtroom.article_numbers import article_number
-from courtroom.case_files import read_upload
-from courtroom.criminal import CriminalCase
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.files import read_upload
 from courtroom.errors import CaseError
 from courtroom.judging.answers import JudgmentAnswer
-from courtroom.judgment import Term
+from courtroom.law.article_numbers import article_number
+from courtroom.law.judgment import Term
 from tests.real import FOLDER, needs_real_data
 
 META = {

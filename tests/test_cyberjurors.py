@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.dispute import Dispute
 from courtroom.engine.asker import Asker
 from courtroom.engine.record import Record
-from courtroom.follow_graph import FollowGraph
 from courtroom.models.request import Reply, Request, Usage, Watch
 from courtroom.models.spec import ModelSpec
+from courtroom.panel.follow_graph import FollowGraph
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from tests.openai_server import answer_for
@@ -242,7 +242,7 @@ def test_a_heterogeneous_jury_asks_each_member_its_own_model(house: Courthouse, 
 
 
 def test_a_model_said_to_see_that_refuses_pictures_is_asked_once_more_with_descriptions(tmp_path: Path) -> None:
-    from courtroom.case import Medium
+    from courtroom.media.medium import Medium
     from courtroom.models.errors import CannotSee
 
     class Blind(Jury):

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from courtroom import backup
 from courtroom.courthouse import Courthouse
-from courtroom.doctor import Finding, examine, servers, surroundings
 from courtroom.engine.lease import MACHINE
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
+from courtroom.upkeep import backup
+from courtroom.upkeep.doctor import Finding, examine, servers, surroundings
 from tests.full_store import STORE, full_store
 from tests.many_runs import copies
 

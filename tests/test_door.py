@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.parts.inert import escaped, literal
+from pages.parts.shared.inert import escaped, literal
 from tests.door import Module, Pages
 
 ROOT = Path(__file__).parents[1]

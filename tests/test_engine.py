@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.case import Case
+from courtroom.cases.case import Case
 from courtroom.engine.control import Control
 from courtroom.engine.court import Court
 from courtroom.engine.events import Called, Verdict

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from courtroom.follow_graph import FollowGraph, GraphKind, build, influence
-from courtroom.personas import Persona, likeness, pool, sample_panel
+from courtroom.panel.follow_graph import FollowGraph, GraphKind, build, influence
+from courtroom.panel.personas import Persona, likeness, pool, sample_panel
 
 KINDS = get_args(GraphKind)
 

@@ -12,9 +12,9 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.evaluation.sweeps import evidence_left_out
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from pages.parts.house import courthouse
+from courtroom.sweeps.plan import evidence_left_out
+from pages.parts.shared.house import courthouse
 
 ROOT = Path(__file__).parents[1]
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.database import Database
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.imports import BATCH, Imports
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
+from courtroom.store.database import Database
 from tests.real import FOLDER, needs_real_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.database import Database
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.embedding import HashedNgrams, Vectors
 from courtroom.knowledge.index import VectorIndex
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
+from courtroom.store.database import Database
 from tests import forks
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")

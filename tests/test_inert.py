@@ -12,8 +12,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.dispute import Dispute
 from courtroom.engine.blocks import Edge, Graph, Node
 from courtroom.engine.people import Question
 from courtroom.engine.procedure import Choice
@@ -22,10 +22,10 @@ from courtroom.figures.graph import draw_graph
 from courtroom.figures.plain import plain
 from courtroom.figures.standards import draw_standards
 from courtroom.figures.votes import draw_votes
-from courtroom.judgment import Judgment
 from courtroom.knowledge.jurisprudence import Standard
+from courtroom.law.judgment import Judgment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from pages.parts.house import courthouse
+from pages.parts.shared.house import courthouse
 
 EVIL = (
     '![](http://evil.example/x.png)<a href="http://evil.example" style="background:url(http://evil.example)">x</a>%{y}'

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from courtroom.cases.document import Document
 from courtroom.courthouse import Courthouse
-from courtroom.document import Document
 from courtroom.engine.blocks import Beside, Diff, Marked, Table, runs
 from courtroom.engine.record import Record
 from courtroom.evaluation.grounding import grounding, where

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.case import Medium
+from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.courthouse import Courthouse
-from courtroom.criminal import CriminalCase, Gold
 from courtroom.engine.events import Seated
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Search
+from courtroom.media.medium import Medium
 from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from courtroom.database import Database
 from courtroom.knowledge.embedding import HashedNgrams, LiteLLMEmbedding
 from courtroom.knowledge.index import VectorIndex
 from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Knowledge, Rank, Search
 from courtroom.settings import Settings
+from courtroom.store.database import Database
 from tests import forks
 from tests.openai_server import OpenAIServer
 from tests.test_index import Fixed
@@ -155,7 +155,7 @@ def test_a_deleted_precedent_stays_deleted_and_can_be_brought_back(tmp_path: Pat
 
 
 def test_a_case_with_a_real_jury_becomes_a_precedent_without_norms(tmp_path: Path) -> None:
-    from courtroom.dispute import Dispute
+    from courtroom.cases.dispute import Dispute
     from courtroom.settings import DATA
 
     case = Dispute.model_validate_json((DATA / "cases" / "oak-table" / "case.json").read_text("utf-8"))

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from courtroom.case_files import read_upload
-from courtroom.document import LONGEST, Document
+from courtroom.cases.document import LONGEST, Document
+from courtroom.cases.files import read_upload
+from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.readers.tables import task_from_text
 from courtroom.errors import CaseError, CourtroomError
-from courtroom.labelled import LabelledTask
-from courtroom.labelled_tables import task_from_text
 from tests.real import FOLDER, needs_real_data
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from courtroom.case_files import read_upload
-from courtroom.criminal import CriminalCase, Gold
+from courtroom.cases.criminal import CriminalCase, Gold
+from courtroom.cases.files import read_upload
 from courtroom.errors import CaseError
-from courtroom.judgment import Term
+from courtroom.law.judgment import Term
 from tests.real import FOLDER, needs_real_data
 
 FACT = "被告人高某某在商场内窃得他人手机一部，价值2100元。"

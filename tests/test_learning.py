@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.courthouse import Courthouse
-from courtroom.criminal import CriminalCase, Gold
 from courtroom.engine.events import Learned
 from courtroom.engine.record import Record
 from courtroom.knowledge.legal import bundled_cases

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.criminal import CriminalCase
-from courtroom.dispute import Dispute
 from courtroom.engine.changes import changed
 from courtroom.engine.record import Record
 from courtroom.errors import CaseError

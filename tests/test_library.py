@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from courtroom import library as library_module
-from courtroom.case_files import Package, read_upload, write_json, write_zip
-from courtroom.database import Database
-from courtroom.dispute import Dispute
+from courtroom.cases import library as library_module
+from courtroom.cases.dispute import Dispute
+from courtroom.cases.files import Package, read_upload, write_json, write_zip
+from courtroom.cases.library import Library
 from courtroom.errors import CaseError
-from courtroom.library import Library
-from courtroom.media import MediaStore
+from courtroom.media.store import MediaStore
+from courtroom.store.database import Database
 from tests.clips import clip
 from tests.pictures import png
 
@@ -84,8 +84,8 @@ def test_every_listed_case_can_be_opened_with_all_its_media(library: Library, st
 
 
 def test_listing_the_cases_decodes_no_picture_and_no_video(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("courtroom.media.inspect_image", pytest.fail)
-    monkeypatch.setattr("courtroom.media.inspect_video", pytest.fail)
+    monkeypatch.setattr("courtroom.media.store.inspect_image", pytest.fail)
+    monkeypatch.setattr("courtroom.media.store.inspect_video", pytest.fail)
     assert library.cases()
 
 

@@ -15,7 +15,7 @@ import pytest
 from aiohttp import web
 from tenacity import wait_none
 
-from courtroom.media import MediaStore
+from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.keys import KEYS
 from courtroom.models.limits import Limits

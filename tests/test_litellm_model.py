@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 from tenacity import wait_none
 
-from courtroom.case import Medium
-from courtroom.media import MediaStore
+from courtroom.media.medium import Medium
+from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.card import card
 from courtroom.models.errors import CannotSee, ModelError, ModelRefused

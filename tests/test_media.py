@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from courtroom import pictures, videos
 from courtroom.errors import MediaError
-from courtroom.media import MediaStore, check_medium, clock, inspect_image, inspect_video
-from courtroom.videos import Frame, sample_frames
+from courtroom.media import pictures, videos
+from courtroom.media.store import MediaStore, check_medium, clock, inspect_image, inspect_video
+from courtroom.media.videos import Frame, sample_frames
 from tests.clips import clip, vary
 from tests.pictures import png
 
@@ -249,7 +249,7 @@ def test_a_kept_file_is_decoded_once_for_its_checks(
 ) -> None:
     sha = store.take(clip(tmp_path / "a.mp4").read_bytes(), "a.mp4")
     store.check("video", sha, "a.mp4")
-    monkeypatch.setattr("courtroom.media.inspect_video", pytest.fail)
+    monkeypatch.setattr("courtroom.media.store.inspect_video", pytest.fail)
     store.check("video", sha, "a.mp4")
 
 
@@ -264,7 +264,7 @@ def test_what_many_ask_for_at_once_is_decoded_once(
         decoded.append(name)
         return sample_frames(path, name, count)
 
-    monkeypatch.setattr("courtroom.media.sample_frames", counted)
+    monkeypatch.setattr("courtroom.media.store.sample_frames", counted)
     with ThreadPoolExecutor(17) as jurors:
         answers = [jurors.submit(store.frames, sha) for _ in range(17)]
         all_asked.set()
@@ -276,7 +276,7 @@ def test_damaged_videos_leave_nothing_on_stderr(tmp_path: Path) -> None:
     path = clip(tmp_path / "a.mp4")
     path.write_bytes(path.read_bytes()[:2000])
     code = (
-        "import sys; from pathlib import Path; from courtroom.media import check_medium, MediaError\n"
+        "import sys; from pathlib import Path; from courtroom.media.store import check_medium, MediaError\n"
         "try: check_medium('video', Path(sys.argv[1]), 'a.mp4')\n"
         "except MediaError: print('refused')"
     )
@@ -287,7 +287,7 @@ def test_damaged_videos_leave_nothing_on_stderr(tmp_path: Path) -> None:
 
 
 def test_opencv_is_not_loaded_before_a_video_is_opened() -> None:
-    code = "import sys, courtroom.library; print('cv2' in sys.modules)"
+    code = "import sys, courtroom.cases.library; print('cv2' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "False\n"
 

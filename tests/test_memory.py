@@ -7,13 +7,13 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from courtroom.database import Database
-from courtroom.judgment import Judgment
 from courtroom.knowledge.jurisprudence import Directive, Standard, tags_of
 from courtroom.knowledge.memory import Due, Recall
 from courtroom.knowledge.recall import activated, cosine, iou, merged_confidence, score, standards_graph, topo
 from courtroom.knowledge.search import Knowledge
+from courtroom.law.judgment import Judgment
 from courtroom.settings import Settings
+from courtroom.store.database import Database
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from courtroom.case_files import read_upload
-from courtroom.criminal import CriminalCase, Gold
+from courtroom.cases.criminal import CriminalCase, Gold
+from courtroom.cases.files import read_upload
 from courtroom.evaluation import (
     CLASSES,
     accuracy,
@@ -22,7 +22,7 @@ from courtroom.evaluation import (
     normalised_log_distance,
     term_class,
 )
-from courtroom.judgment import LONGEST, Term
+from courtroom.law.judgment import LONGEST, Term
 from tests.real import FOLDER, needs_real_data
 
 PREDICTED = [{264}, {266, 280}, {234}, {293}]

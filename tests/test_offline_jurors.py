@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from courtroom.dispute import Dispute, Evidence, Transaction
+from courtroom.cases.dispute import Dispute, Evidence, Transaction
 from courtroom.models.offline import answer_offline
-from courtroom.personas import Persona, pool
+from courtroom.panel.personas import Persona, pool
 from courtroom.procedures.cyberjurors.offline import answers as registered
 from courtroom.procedures.cyberjurors.offline import stance
 from courtroom.procedures.cyberjurors.rules import RULES
@@ -85,7 +85,7 @@ def test_a_clear_case_is_won_by_the_side_that_is_right(language: str, side: str)
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_answers_are_in_the_language_of_the_case(language: str) -> None:
-    from courtroom.text import is_chinese
+    from courtroom.text.words import is_chinese
 
     assert is_chinese(" ".join(judged(CLEAR[language, "buyer"]).reasoning)) == (language == "zh")
 
@@ -155,7 +155,7 @@ def test_evidence_that_orders_a_vote_has_no_effect() -> None:
 
 
 def test_a_picture_is_not_claimed_to_have_been_seen() -> None:
-    from courtroom.case import Medium
+    from courtroom.media.medium import Medium
 
     medium = Medium(id="m", kind="image", file="m.png", description="A cracked kettle.")
     case = case_of(("buyer", "See the picture."))

@@ -14,12 +14,12 @@ import pytest
 
 from courtroom import __version__
 from courtroom.courthouse import Courthouse
-from courtroom.database import MIGRATIONS, Database
-from courtroom.doctor import examine
 from courtroom.engine.store import RunStore
-from courtroom.evaluation.sweep_store import SweepStore
 from courtroom.settings import Settings
-from courtroom.store_file import tables
+from courtroom.store.database import MIGRATIONS, Database
+from courtroom.store.file import tables
+from courtroom.sweeps.store import SweepStore
+from courtroom.upkeep.doctor import examine
 from tests.full_store import STORE, full_store
 
 ROOT = Path(__file__).parents[1]

@@ -82,7 +82,13 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_wheel_holds_the_app_and_its_data_and_no_tests(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name.split("/")[0] for name in names} == {"courtroom", f"courtroom-{__version__}.dist-info"}
-    for name in ("app.py", "pages/cases.py", "pages/parts/house.py", "data/personas.json", ".streamlit/config.toml"):
+    for name in (
+        "app.py",
+        "pages/cases.py",
+        "pages/parts/shared/house.py",
+        "data/personas.json",
+        ".streamlit/config.toml",
+    ):
         assert f"courtroom/_app/{name}" in names
     assert "courtroom/py.typed" in names
     assert not [name for name in names if "/tests/" in name or "__pycache__" in name or name.endswith(".pyc")]

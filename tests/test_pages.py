@@ -10,8 +10,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.dispute import Dispute
 from courtroom.engine.control import Control
 from courtroom.engine.setup import Budget
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -26,7 +26,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()
-    from pages.parts.house import courthouse
+    from pages.parts.shared.house import courthouse
 
     house = courthouse()
     yield house

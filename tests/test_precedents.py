@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.database import Database
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
+from courtroom.store.database import Database
 
 
 def knowledge(folder: Path) -> Knowledge:

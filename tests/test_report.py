@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from courtroom import report
+from courtroom.cases.dispute import Dispute
+from courtroom.cases.precedent import PrecedentBatch
 from courtroom.courthouse import Courthouse
-from courtroom.dispute import Dispute
 from courtroom.engine.changes import set_value
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
@@ -19,7 +20,6 @@ from courtroom.models.apart import PromptError
 from courtroom.models.prompts import Prompts
 from courtroom.models.rendering import quote
 from courtroom.models.spec import ModelSpec
-from courtroom.precedent import PrecedentBatch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from tests.say import SayAWord  # the smallest task

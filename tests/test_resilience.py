@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from courtroom.database import Database
 from courtroom.engine.answers import AnswerStore
-from courtroom.media import MediaStore
+from courtroom.media.store import MediaStore
 from courtroom.models.wire import to_wire
+from courtroom.store.database import Database
 from tests import forks
 from tests.openai_server import OpenAIServer, server_process
 

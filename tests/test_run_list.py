@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.database import Database
 from courtroom.errors import Unreadable
 from courtroom.evaluation.run_list import RunLine, RunList, SweepLine, Wanted
-from courtroom.evaluation.sweeps import Plan, Variant
+from courtroom.store.database import Database
+from courtroom.sweeps.plan import Plan, Variant
 from tests.many_runs import copies
 from tests.test_pages import heard, house, page, texts
 

@@ -14,11 +14,11 @@ from types import ModuleType
 import pytest
 from PIL import Image
 
-from courtroom.case_checks import check
+from courtroom.cases.checks import check
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.dispute import CATEGORIES, Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.criminal import CriminalCase
-from courtroom.dispute import CATEGORIES, Dispute
-from courtroom.personas import pool
+from courtroom.panel.personas import pool
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import DATA, Settings
 from tests.real import FOLDER, needs_real_data

@@ -36,7 +36,7 @@ def test_nothing_slow_is_imported_to_list_the_cases_or_draw_the_first_page(
 def test_an_item_of_a_labelled_task_has_a_short_plain_id() -> None:
     from pydantic import ValidationError
 
-    from courtroom.labelled import Labelled
+    from courtroom.cases.labelled import Labelled
 
     assert Labelled(id="文本-1.a:b", text="A text.").id == "文本-1.a:b"
     assert Labelled(id="a" * 120, text="A text.")

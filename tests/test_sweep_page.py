@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Choice
-from courtroom.evaluation.sweep_results import results
-from courtroom.evaluation.sweeps import evidence_left_out, singly
 from courtroom.figures.sweep import draw_flips, draw_shares, draw_swings
+from courtroom.sweeps.plan import evidence_left_out, singly
+from courtroom.sweeps.results import results
 from tests.test_pages import benched, heard, house, page, texts
 from tests.test_sweep_plans import PLAN, cell
 

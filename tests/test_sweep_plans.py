@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 from scipy.stats import binomtest
 
+from courtroom.cases.dispute import Dispute, Evidence, Transaction
 from courtroom.courthouse import Courthouse
-from courtroom.dispute import Dispute, Evidence, Transaction
 from courtroom.engine.changes import value_at
 from courtroom.engine.events import Verdict
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.proposals import knobs_turned, near, proposals
-from courtroom.evaluation.sweep_results import Result, results, table, wilson
-from courtroom.evaluation.sweep_store import Cell
-from courtroom.evaluation.sweeps import (
+from courtroom.procedures import PROCEDURES
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
+from courtroom.settings import Settings
+from courtroom.sweeps.plan import (
     BASE,
     Plan,
     Variant,
@@ -29,10 +30,9 @@ from courtroom.evaluation.sweeps import (
     singly,
     values,
 )
-from courtroom.procedures import PROCEDURES
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
-from courtroom.settings import Settings
+from courtroom.sweeps.proposals import knobs_turned, near, proposals
+from courtroom.sweeps.results import Result, results, table, wilson
+from courtroom.sweeps.store import Cell
 
 CYBERJURORS = PROCEDURES["cyberjurors"]
 CASE = Dispute(

@@ -15,11 +15,11 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.asker import Asker
 from courtroom.engine.changes import read_values
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.sweep_results import results
-from courtroom.evaluation.sweeps import BASE, Plan, Variant, evidence_left_out, members_left_out, singly, values
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from courtroom.sweeps.plan import BASE, Plan, Variant, evidence_left_out, members_left_out, singly, values
+from courtroom.sweeps.results import results
 from tests import forks
 from tests.test_resilience import environment
 

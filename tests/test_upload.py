@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.case_files import Package, read_each, read_upload
+from courtroom.cases.files import Package, read_each, read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CaseError
 from tests.test_pages import house, page

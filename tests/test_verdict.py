@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from courtroom.cases.criminal import CriminalCase, Gold
+from courtroom.cases.drafts import DraftBatch
 from courtroom.courthouse import Courthouse
-from courtroom.criminal import CriminalCase, Gold
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Fetch
 from courtroom.models.request import Request
@@ -18,7 +19,6 @@ from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict.alignment import AlignmentSetup, first_drafts, preferences, supervised
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
-from courtroom.trajectory import DraftBatch
 from tests.test_jurisagents import text_of
 from tests.toy import Scripted
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from courtroom.case_files import Package, read_upload
-from courtroom.case_kinds import parse_case
-from courtroom.dispute import CATEGORIES, Dispute
+from courtroom.cases.dispute import CATEGORIES, Dispute
+from courtroom.cases.files import Package, read_upload
+from courtroom.cases.kinds import parse_case
+from courtroom.cases.readers import verdictbench
+from courtroom.cases.readers.verdictbench_fields import FIELDS, SUBCATEGORIES, category
 from courtroom.errors import CaseError
-from courtroom.readers import verdictbench
-from courtroom.readers.verdictbench_fields import FIELDS, SUBCATEGORIES, category
 
 ENGLISH: dict[str, Any] = {
     "case_id": 4711,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from courtroom.case import Medium
-from courtroom.media import MAX_FRAMES, MediaStore
+from courtroom.media.medium import Medium
+from courtroom.media.store import MAX_FRAMES, MediaStore
 from courtroom.models.request import Message
 from courtroom.models.wire import to_wire
 from tests.pictures import video

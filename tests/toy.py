@@ -12,9 +12,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from courtroom.case import Case
-from courtroom.database import Database
-from courtroom.dispute import Dispute, Transaction
+from courtroom.cases.case import Case
+from courtroom.cases.dispute import Dispute, Transaction
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asker import Asker
 from courtroom.engine.control import Control
@@ -31,7 +30,8 @@ from courtroom.knowledge.search import Hit, Query, Search
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Task
-from courtroom.writer import Writer
+from courtroom.store.database import Database
+from courtroom.store.writer import Writer
 
 CASE = Dispute(
     id="toy",

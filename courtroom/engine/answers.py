@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from courtroom.bad_rows import read
-from courtroom.case import Medium
-from courtroom.database import Database
 from courtroom.errors import Unreadable
+from courtroom.media.medium import Medium
 from courtroom.models.request import Message, Reply, Request, digest_text
+from courtroom.store.database import Database
+from courtroom.store.rows import read
 
 
 class AnswerStore:

@@ -8,7 +8,7 @@ from functools import partial
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.ports import Permit
 from courtroom.models.request import Model, Reply, Request, Watch
-from courtroom.writer import Writer
+from courtroom.store.writer import Writer
 
 
 class Asker:

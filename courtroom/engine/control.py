@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from courtroom.case import Strict
+from courtroom.strict import Strict
 
 Break = Literal["round", "change", "consensus"]
 BREAKS: dict[Break, str] = {

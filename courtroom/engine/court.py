@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from courtroom.case import Case
+from courtroom.cases.case import Case
 from courtroom.engine.errors import Abstained, QuorumLost
 from courtroom.engine.events import (
     Called,

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from courtroom.case import Strict
 from courtroom.engine.setup import Member
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
+from courtroom.strict import Strict
 
 Source = Literal["asked", "recorded", "person"]
 

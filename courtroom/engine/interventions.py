@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from courtroom.bad_rows import read
-from courtroom.case import Strict
-from courtroom.database import Database
 from courtroom.errors import CourtroomError
+from courtroom.store.database import Database
+from courtroom.store.rows import read
+from courtroom.strict import Strict
 
 
 class InterventionRefused(CourtroomError):

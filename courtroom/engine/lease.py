@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from courtroom.database import Database
 from courtroom.errors import CourtroomError
-from courtroom.writer import Writer
+from courtroom.store.database import Database
+from courtroom.store.writer import Writer
 
 log = logging.getLogger(__name__)
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from courtroom.bad_rows import read, read_all
-from courtroom.case import Strict
-from courtroom.database import Database
 from courtroom.engine.setup import Member
 from courtroom.errors import CourtroomError
 from courtroom.models.errors import NotInTime
 from courtroom.models.request import LATE, Reply, Request, Watch, schema_of
 from courtroom.models.spec import ABSTAIN
-from courtroom.writer import Writer
+from courtroom.store.database import Database
+from courtroom.store.rows import read, read_all
+from courtroom.store.writer import Writer
+from courtroom.strict import Strict
 
 LOOK_S = 0.2
 """How often a waiting question is looked at."""

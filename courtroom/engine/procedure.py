@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from courtroom.case import Case
+from courtroom.cases.case import Case
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import Block
 from courtroom.engine.court import Court

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
-from courtroom.case import Case
+from courtroom.cases.case import Case
 from courtroom.engine.events import (
     Called,
     Event,

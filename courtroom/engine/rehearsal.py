@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from courtroom.case import Case
+from courtroom.cases.case import Case
 from courtroom.engine.control import Control
 from courtroom.engine.court import Court
 from courtroom.engine.events import Called, Event, Retrieved

@@ -24,7 +24,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.keys import KEYS
-from courtroom.writer import Writer, plainly
+from courtroom.store.writer import Writer, plainly
 
 log = logging.getLogger(__name__)
 

@@ -7,9 +7,10 @@ from typing import Self
 
 from pydantic import Field
 
-from courtroom.case import Case, Strict
+from courtroom.cases.case import Case
 from courtroom.models.spec import ModelSpec
-from courtroom.personas import Persona
+from courtroom.panel.personas import Persona
+from courtroom.strict import Strict
 
 
 class Member(Strict):

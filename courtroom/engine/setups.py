@@ -6,8 +6,8 @@ import json
 import time
 from typing import Any
 
-from courtroom.bad_rows import read
-from courtroom.database import Database
+from courtroom.store.database import Database
+from courtroom.store.rows import read
 
 
 class SetupStore:

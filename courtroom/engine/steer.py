@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from courtroom.cases.explain import explain
 from courtroom.engine.changes import value_at
 from courtroom.engine.interventions import Change, Deed, Intervention, InterventionRefused, InterventionStore, Overrule
 from courtroom.engine.procedure import Procedure
@@ -14,7 +15,6 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.engine.steering import Steering
 from courtroom.errors import CourtroomError
-from courtroom.explain import explain
 from courtroom.models.task import Task
 
 

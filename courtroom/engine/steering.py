@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from courtroom.case import Case
+from courtroom.cases.case import Case
 from courtroom.engine.changes import changed
 from courtroom.engine.interventions import Change, Intervention, Overrule, PutIn, Tell
 from courtroom.engine.procedure import Procedure

@@ -9,10 +9,8 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from courtroom.bad_rows import read, read_all
-from courtroom.case import Case, Strict
-from courtroom.case_kinds import parse_case
-from courtroom.database import Database
+from courtroom.cases.case import Case
+from courtroom.cases.kinds import parse_case
 from courtroom.engine.control import Control
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import EVENT, Called, Event, Retrieved, StageBegan, Verdict, Voted
@@ -21,6 +19,9 @@ from courtroom.engine.lease import Lease
 from courtroom.engine.setup import Setup
 from courtroom.errors import Unreadable
 from courtroom.models.spec import RECORDED
+from courtroom.store.database import Database
+from courtroom.store.rows import read, read_all
+from courtroom.strict import Strict
 
 if TYPE_CHECKING:
     from courtroom.engine.record import Record

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-from courtroom.case import Case, Strict
+from courtroom.cases.case import Case
 from courtroom.engine.changes import leaves
 from courtroom.engine.events import Called, Retrieved, Source, Tallied, Verdict
 from courtroom.engine.interventions import Intervention
@@ -18,7 +18,8 @@ from courtroom.engine.setup import Setup
 from courtroom.engine.store import Run, Status
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.search import Hit
-from courtroom.statute import Both
+from courtroom.law.statute import Both
+from courtroom.strict import Strict
 
 MOST = 4
 """How many runs can be read beside each other."""

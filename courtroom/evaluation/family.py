@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from courtroom.case import Strict
 from courtroom.engine.store import Run
 from courtroom.evaluation.comparison import Differences
+from courtroom.strict import Strict
 
 
 class Kin(Strict):

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from courtroom.text import sentences, words
+from courtroom.text.words import sentences, words
 
 SENTENCES = 2
 """So many sentences of the text may together support one sentence."""

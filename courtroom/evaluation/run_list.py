@@ -6,13 +6,13 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Literal
 
-from courtroom.bad_rows import read
-from courtroom.case import Strict
-from courtroom.database import Database
 from courtroom.engine.control import Control
 from courtroom.engine.events import Verdict
 from courtroom.engine.store import Status
 from courtroom.errors import Unreadable
+from courtroom.store.database import Database
+from courtroom.store.rows import read
+from courtroom.strict import Strict
 
 Order = Literal["newest", "oldest", "case"]
 ORDERS: dict[Order, str] = {

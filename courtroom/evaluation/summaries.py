@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib.util
 import re
 
-from courtroom.case import Strict
-from courtroom.text import is_chinese, sentences
+from courtroom.strict import Strict
+from courtroom.text.words import is_chinese, sentences
 
 _PIECE = re.compile(r"[\u3400-\u9fff]|[a-z0-9]+", re.IGNORECASE)
 

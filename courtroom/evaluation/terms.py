@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from courtroom.evaluation.labels import paired
-from courtroom.judgment import Term
+from courtroom.law.judgment import Term
 
 FARTHEST = math.log(216)
 """LawBench's distance of a case without a prediction, and its normaliser."""

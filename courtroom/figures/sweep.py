@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from courtroom.engine.procedure import Choice
-from courtroom.evaluation.sweep_results import Result, Results
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, NEUTRAL, tone
 from courtroom.figures.plain import plain
+from courtroom.sweeps.results import Result, Results
 
 ROW = 30
 """Pixels of height for a variant."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
-from courtroom.article_numbers import article_number
-from courtroom.judgment import Judgment, Term
+from courtroom.law.article_numbers import article_number
+from courtroom.law.judgment import Judgment, Term
 
 
 class JudgmentAnswer(BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from courtroom.statute import Both
+from courtroom.law.statute import Both
 
 CRIMES: tuple[tuple[int, Both, str], ...] = (
     (133, Both(en="dangerous driving", zh="危险驾驶"), r"酒精含量|醉酒|醉驾|mg/100|drunk|breath test|blood alcohol"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from courtroom.text import sentences
+from courtroom.text.words import sentences
 
 _PROCEDURE = re.compile(
     r"证据(如下|有|证实|予以)|(书证|物证|户籍(证明|信息)|抓获经过|到案经过|辨认笔录|勘查笔录|鉴定意见书?)(等|及|和|、|；|，|。|$)|证人.{0,20}证言|"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from courtroom.case import Strict
-from courtroom.charge import Charge
-from courtroom.criminal import CriminalCase
-from courtroom.judgment import Judgment
+from courtroom.cases.criminal import CriminalCase
 from courtroom.knowledge.search import Hit
-from courtroom.statute import Statute
+from courtroom.law.charge import Charge
+from courtroom.law.judgment import Judgment
+from courtroom.law.statute import Statute
+from courtroom.strict import Strict
 
 
 class Referred(Strict):

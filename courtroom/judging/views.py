@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from courtroom.criminal import CriminalCase
+from courtroom.cases.criminal import CriminalCase
 from courtroom.engine.blocks import Block, Card, Cards, Table, Text
 from courtroom.engine.record import Record
-from courtroom.judgment import Judgment
 from courtroom.knowledge.search import Hit, Search
-from courtroom.statute import Both
+from courtroom.law.judgment import Judgment
+from courtroom.law.statute import Both
 
 Shown = dict[str, list[Block]]
 RANKS = ("Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused")

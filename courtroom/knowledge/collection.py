@@ -11,15 +11,15 @@ from typing import Generic, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 
-from courtroom.bad_rows import read, read_all
-from courtroom.case import Strict
-from courtroom.database import Database
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.knowledge import word_index
 from courtroom.knowledge.embedding import DEFAULT, Embedding, Vectors
 from courtroom.knowledge.fusion import fuse
 from courtroom.knowledge.index import VectorIndex
 from courtroom.settings import Settings
+from courtroom.store.database import Database
+from courtroom.store.rows import read, read_all
+from courtroom.strict import Strict
 
 Name = Literal["precedents", "statutes", "charges", "cases", "standards", "directives", "buffer", "examples"]
 Mode = Literal["dense", "bm25", "hybrid"]

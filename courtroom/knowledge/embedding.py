@@ -22,7 +22,7 @@ from courtroom.models.failures import Incomplete, may_pass
 from courtroom.models.keys import scrubbed
 from courtroom.models.route import route
 from courtroom.models.spec import ModelSpec
-from courtroom.text import is_chinese, words
+from courtroom.text.words import is_chinese, words
 
 log = logging.getLogger(__name__)
 

@@ -14,19 +14,19 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from courtroom.article_numbers import article_number
-from courtroom.bad_rows import read, read_all
-from courtroom.case import Strict
-from courtroom.case_files import read_upload
-from courtroom.charge import charges_of
-from courtroom.criminal import CriminalCase
-from courtroom.database import Database
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.explain import explain
+from courtroom.cases.files import read_upload
 from courtroom.errors import CourtroomError
-from courtroom.explain import explain
 from courtroom.knowledge.collection import Collection, Ready
 from courtroom.knowledge.search import Knowledge
-from courtroom.statute import Both, Statute
-from courtroom.text import is_chinese
+from courtroom.law.article_numbers import article_number
+from courtroom.law.charge import charges_of
+from courtroom.law.statute import Both, Statute
+from courtroom.store.database import Database
+from courtroom.store.rows import read, read_all
+from courtroom.strict import Strict
+from courtroom.text.words import is_chinese
 
 Into = Literal["statutes", "cases"]
 Progress = Callable[[str, int, int], None]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from courtroom.case import Strict
-from courtroom.judgment import Judgment
+from courtroom.law.judgment import Judgment
+from courtroom.strict import Strict
 
 Tags = frozenset[str]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from courtroom.charge import Charge, charges_of
-from courtroom.criminal import CriminalCase
+from courtroom.cases.criminal import CriminalCase
+from courtroom.law.charge import Charge, charges_of
+from courtroom.law.statute import Both, Statute
 from courtroom.settings import DATA
-from courtroom.statute import Both, Statute
 
 STATUTES = DATA / "statutes.jsonl"
 REFERRED = DATA / "criminal_precedents.jsonl"

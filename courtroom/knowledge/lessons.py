@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from courtroom.bad_rows import read, read_all
-from courtroom.case import Strict
-from courtroom.database import Database
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.knowledge.collection import Collection, Name
+from courtroom.store.database import Database
+from courtroom.store.rows import read, read_all
+from courtroom.strict import Strict
 
 Phase = Literal["norms", "archive", "buffer", "induction", "refinement", "confidence", "merge", "pruning"]
 State = dict[tuple[str, str], dict[str, Any]]

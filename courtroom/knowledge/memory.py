@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import Field
 
-from courtroom.case import Strict
 from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.jurisprudence import Directive, Standard
 from courtroom.knowledge.recall import activated, cosine, iou, score, standards_graph, topo
+from courtroom.strict import Strict
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -9,13 +9,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from courtroom.case_files import explain
-from courtroom.database import Database
-from courtroom.dispute import Dispute
+from courtroom.cases.dispute import Dispute
+from courtroom.cases.files import explain
+from courtroom.cases.precedent import Precedent
 from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embedding import Embedding
-from courtroom.precedent import Precedent
 from courtroom.settings import DATA, Settings
+from courtroom.store.database import Database
 
 BUNDLED = DATA / "precedents.jsonl"
 

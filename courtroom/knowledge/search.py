@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from courtroom.case import Case, Strict
-from courtroom.charge import Charge
-from courtroom.criminal import CriminalCase
-from courtroom.database import Database
+from courtroom.cases.case import Case
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.knowledge import legal
 from courtroom.knowledge.collection import Collection, Mode, Name, Scores
 from courtroom.knowledge.embedding import embedding_of
@@ -19,9 +18,11 @@ from courtroom.knowledge.lessons import Lesson, Lessons
 from courtroom.knowledge.memory import Due, Memory, Parts, Recall
 from courtroom.knowledge.precedents import PrecedentBase
 from courtroom.knowledge.vectors import Remembered
-from courtroom.labelled import Example, LabelledTask
+from courtroom.law.charge import Charge
+from courtroom.law.statute import Statute
 from courtroom.settings import Settings
-from courtroom.statute import Statute
+from courtroom.store.database import Database
+from courtroom.strict import Strict
 
 
 class Search(Strict):

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from courtroom.database import Database
 from courtroom.knowledge.embedding import Embedding, Vectors
+from courtroom.store.database import Database
 
 Half = np.ndarray[tuple[int], np.dtype[np.float16]]
 

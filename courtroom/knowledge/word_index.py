@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections import Counter
 
-from courtroom.text import words
+from courtroom.text.words import words
 
 ALL_TERMS_UP_TO = 5_000
 """Records; in a larger collection only a query's most telling terms are looked up."""

@@ -6,12 +6,12 @@ import asyncio
 from functools import partial
 from typing import Any
 
-from courtroom.database import Database
 from courtroom.models.card import card
 from courtroom.models.connections import Connections
 from courtroom.models.route import address
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
-from courtroom.writer import Writer
+from courtroom.store.database import Database
+from courtroom.store.writer import Writer
 
 
 class Capabilities:

@@ -22,12 +22,12 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 
-from courtroom.case import Strict
+from courtroom.cases.explain import explain
 from courtroom.errors import CourtroomError
-from courtroom.explain import explain
 from courtroom.models.errors import NotAllowed
 from courtroom.models.keys import hide
 from courtroom.models.providers import PROVIDERS
+from courtroom.strict import Strict
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,59}")
 

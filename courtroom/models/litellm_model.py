@@ -14,7 +14,7 @@ from typing import Any
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
 from courtroom.errors import MediaError
-from courtroom.media import MediaStore
+from courtroom.media.store import MediaStore
 from courtroom.models.bounds import BOUND, Bound
 from courtroom.models.calls import in_all, streamed, whole
 from courtroom.models.card import card, load

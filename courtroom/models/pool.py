@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from courtroom.media import MediaStore
+from courtroom.media.store import MediaStore
 from courtroom.models.connections import Connections
 from courtroom.models.limits import Limits
 from courtroom.models.litellm_model import LiteLLMModel

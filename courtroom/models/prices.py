@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from courtroom.case import Medium
+from courtroom.media.medium import Medium
 from courtroom.models.card import card
 from courtroom.models.request import Message
 from courtroom.models.spec import OFFLINE, PERSON

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2.sandbox import SandboxedEnvironment
 from pydantic import BaseModel
 
-from courtroom.case import Medium
+from courtroom.media.medium import Medium
 from courtroom.models.apart import Apart, PromptError, sentence
 from courtroom.models.rendering import blocks, environment, quote, reason, whole
 from courtroom.models.request import Message, schema_of

@@ -11,9 +11,10 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
-from courtroom.case import Medium, Strict
+from courtroom.media.medium import Medium
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.models.task import Task
+from courtroom.strict import Strict
 
 LATE = "late"
 CUT = "length"

@@ -12,9 +12,9 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
 
-from courtroom.case import Strict
 from courtroom.models.errors import NotAllowed
 from courtroom.models.providers import PROVIDERS
+from courtroom.strict import Strict
 
 OFFLINE = "offline"
 """The id of the model that works with no key and no server, and is no language model."""

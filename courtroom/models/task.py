@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from courtroom.case import Medium
+from courtroom.media.medium import Medium
 
 A = TypeVar("A", bound=BaseModel)
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from courtroom.case import Medium
-from courtroom.media import MediaStore, clock
+from courtroom.media.medium import Medium
+from courtroom.media.store import MediaStore, clock
 from courtroom.models.request import Message
 
 

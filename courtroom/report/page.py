@@ -13,8 +13,6 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from courtroom.case import Medium
-from courtroom.diffs import changes
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import runs
 from courtroom.engine.events import Called
@@ -24,9 +22,11 @@ from courtroom.errors import CourtroomError
 from courtroom.figures.flow import draw_flow
 from courtroom.figures.graph import draw_graph
 from courtroom.figures.votes import draw_votes
-from courtroom.media import Frame, MediaStore
+from courtroom.media.medium import Medium
+from courtroom.media.store import Frame, MediaStore
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
+from courtroom.text.diffs import changes
 
 FRAMES = 6
 """Frames of a video that are put into the page, each as a picture of this many pixels at most."""

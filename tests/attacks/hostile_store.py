@@ -11,18 +11,18 @@ from typing import Any
 
 from aiohttp import web
 
-from courtroom.case import Case
+from courtroom.cases.case import Case
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.criminal import CriminalCase
 from courtroom.engine.interventions import Change, Overrule, PutIn, Tell
 from courtroom.engine.procedure import Procedure
-from courtroom.evaluation.sweeps import evidence_left_out
-from courtroom.judgment import Judgment
 from courtroom.knowledge.jurisprudence import Directive, Standard
-from courtroom.labelled import LabelledTask
+from courtroom.law.judgment import Judgment
 from courtroom.models.prompts import templates
-from courtroom.personas import sample_panel
+from courtroom.panel.personas import sample_panel
 from courtroom.settings import Settings
+from courtroom.sweeps.plan import evidence_left_out
 from tests.attacks.canaries import Canaries
 
 SAMPLES = {

@@ -19,7 +19,7 @@ from courtroom.engine.control import Control
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.models.request import Request
-from courtroom.writer import FULL, LOCKED, UNWRITABLE
+from courtroom.store.writer import FULL, LOCKED, UNWRITABLE
 from tests.toy import Bench, Scripted
 
 LONG = "The kettle stayed cold. " * 2000

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from courtroom.case_files import Package, read_each, read_upload
+from courtroom.cases.files import Package, read_each, read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import read_value, read_values
 from courtroom.engine.interventions import read_deeds

@@ -23,7 +23,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
 from courtroom.engine.procedure import Procedure
 from courtroom.errors import CourtroomError
-from courtroom.media import MediaStore
+from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.keys import KEYS, NO_KEY, scrubbed, typed_name
@@ -141,7 +141,7 @@ def test_no_page_shows_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()
-    from pages.parts.house import courthouse
+    from pages.parts.shared.house import courthouse
 
     with Trap() as trap:
         monkeypatch.setenv("OPENAI_API_BASE", trap.url)

@@ -21,10 +21,10 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.engine import lease as leases
 from courtroom.engine.lease import ENDED, LEASE_S, MACHINE, Driver, Lease, owner_of
-from courtroom.evaluation.sweeps import singly, values
 from courtroom.knowledge.imports import BATCH
 from courtroom.settings import Settings
-from courtroom.shell import follow
+from courtroom.shell.output import follow
+from courtroom.sweeps.plan import singly, values
 from tests.attacks.test_disks import until
 from tests.openai_server import OpenAIServer
 from tests.test_closing import heard
@@ -208,7 +208,7 @@ def test_runs_are_listed_as_they_were_made_also_when_the_clock_was_put_back(
 
 LEARNS = """
 import sys
-from courtroom.database import Database
+from courtroom.store.database import Database
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings

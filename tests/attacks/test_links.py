@@ -69,7 +69,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()
-    from pages.parts.house import courthouse
+    from pages.parts.shared.house import courthouse
 
     house = courthouse()
     yield house

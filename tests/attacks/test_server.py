@@ -24,7 +24,7 @@ from tenacity import RetryCallState, wait_none
 
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
-from courtroom.media import MediaStore
+from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.errors import ModelError, Unreachable
 from courtroom.models.litellm_model import BROKEN_STREAMS, LiteLLMModel
@@ -309,7 +309,7 @@ def test_once_loaded_a_model_imports_nothing_more_when_it_answers(tmp_path: Path
 import asyncio, gc, os, sys
 from pathlib import Path
 import courtroom.courthouse
-from courtroom.media import MediaStore
+from courtroom.media.store import MediaStore
 from courtroom.models.litellm_model import LiteLLMModel
 from tests.attacks.hostile import HostileServer
 from tests.say import question

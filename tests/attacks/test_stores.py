@@ -18,10 +18,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from courtroom import __main__, __version__
-from courtroom.database import MIGRATIONS
-from courtroom.doctor import examine
-from courtroom.doctor.rows import READERS
 from courtroom.settings import Settings
+from courtroom.store.database import MIGRATIONS
+from courtroom.upkeep.doctor import examine
+from courtroom.upkeep.doctor.rows import READERS
 from tests.full_store import STORE, full_store
 
 ROOT = Path(__file__).parents[2]

@@ -16,9 +16,9 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from courtroom.courthouse import Courthouse
-from courtroom.evaluation.sweeps import evidence_left_out
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from courtroom.sweeps.plan import evidence_left_out
 from tests.app_server import CHROMIUM, FLAGS, ROOT, app_server
 
 FOLDERS, FILES = 3_000, 10

@@ -23,19 +23,19 @@ from pathlib import Path
 
 import numpy as np
 
-from courtroom.database import Database
 from courtroom.knowledge import word_index
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.legal import bundled_cases, bundled_statutes
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
-from courtroom.text import sentences, words
+from courtroom.store.database import Database
+from courtroom.text.words import sentences, words
 
 QUERIES = 200
 FIRST = """
 import asyncio, sys, time
 from pathlib import Path
-from courtroom.database import Database
+from courtroom.store.database import Database
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
 settings = Settings(home=Path(sys.argv[1]))

@@ -20,8 +20,8 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.evaluation.sweeps import BASE, Plan
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.sweeps.plan import BASE, Plan
 
 ROOT = Path(__file__).parents[2]
 LOOKS = 60
@@ -54,7 +54,7 @@ def timed(work: Callable[[], object], going_on: Callable[[int], bool]) -> list[f
 
 def measure(runs: int, jurors: int, looks_alone: int) -> None:
     """Measure alone, then beside sweeps."""
-    from pages.parts.house import courthouse
+    from pages.parts.shared.house import courthouse
 
     house: Courthouse = courthouse()
     run = house.new_run("cyberjurors", house.library.case("phone-battery"), CyberJurorsSetup(jury_size=jurors), 0)

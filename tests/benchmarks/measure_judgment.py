@@ -13,16 +13,16 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
-from courtroom.case import Case
-from courtroom.case_files import read_upload
+from courtroom.cases.case import Case
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
-from courtroom.criminal import CriminalCase
 from courtroom.engine.record import Record
 from courtroom.judging.referred import CaseInformation, charges_of, precedents_of, scores_of, statutes_of
 from courtroom.judging.weighing import article_scores, charge_scores
-from courtroom.judgment import Judgment
 from courtroom.knowledge.collection import Mode
 from courtroom.knowledge.search import Knowledge, Search
+from courtroom.law.judgment import Judgment
 from courtroom.procedures.verdict.setup import Learning
 from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show, tiny_asked
 

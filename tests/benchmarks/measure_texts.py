@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from courtroom.case_files import read_upload
+from courtroom.cases.document import Document
+from courtroom.cases.files import read_upload
+from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.document import Document
 from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import lead, overlap
-from courtroom.labelled import LabelledTask
-from courtroom.text import sentences
+from courtroom.text.words import sentences
 from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show, tiny_asked
 
 VARIANTS = {

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.engine.court import Court
 from courtroom.engine.errors import QuorumLost
 from courtroom.engine.events import Verdict
 from courtroom.engine.setup import Member
 from courtroom.knowledge.search import Hit, Search
-from courtroom.labelled import Labelled, LabelledTask
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.procedures.courtroom_llm.tasks import (
     Argue,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from courtroom.cases.labelled import LabelledTask
 from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKind
-from courtroom.labelled import LabelledTask
 from courtroom.procedures.courtroom_llm import offline as _offline  # registers the offline model's methods
 from courtroom.procedures.courtroom_llm.deliberate import deliberate
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members

@@ -6,10 +6,10 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator
 
-from courtroom.case import Case
+from courtroom.cases.case import Case
+from courtroom.cases.labelled import LabelledTask
 from courtroom.engine.setup import Member, Setup
 from courtroom.errors import CourtroomError
-from courtroom.labelled import LabelledTask
 from courtroom.models.spec import ModelSpec
 
 Structure = Literal["sequential", "parallel", "multiple", "single"]

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, create_model
 
-from courtroom.case import Strict
-from courtroom.labelled import Labelled
+from courtroom.cases.labelled import Labelled
 from courtroom.models.task import Answer, Task
+from courtroom.strict import Strict
 
 Side = Literal["prosecutor", "attorney"]
 MOST_LISTED = 100

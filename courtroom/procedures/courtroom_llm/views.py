@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.engine.blocks import Beside, Block, Card, Cards, Flow, Marked, Span, Step, Table, Text
 from courtroom.engine.court import chance
 from courtroom.engine.events import Called
@@ -13,7 +14,6 @@ from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.evaluation.grounding import where
 from courtroom.evaluation.labels import accuracy
-from courtroom.labelled import Labelled, LabelledTask
 from courtroom.procedures.courtroom_llm.tasks import same
 
 Shown = dict[str, list[Block]]

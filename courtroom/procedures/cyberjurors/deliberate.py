@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import count
 
-from courtroom.dispute import SIDES, Dispute, Side
+from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.court import Court
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.setup import Member

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from courtroom.dispute import SIDES, Dispute, Side
+from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.court import Court
 from courtroom.engine.errors import Abstained
 from courtroom.engine.setup import Member

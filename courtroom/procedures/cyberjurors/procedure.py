@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from courtroom.dispute import SIDES, Dispute
+from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKind
 from courtroom.procedures.cyberjurors import offline as _offline  # registers the offline model's methods
 from courtroom.procedures.cyberjurors.deliberate import deliberate

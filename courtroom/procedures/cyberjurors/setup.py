@@ -7,11 +7,11 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.case import Case
-from courtroom.dispute import Side
+from courtroom.cases.case import Case
+from courtroom.cases.dispute import Side
 from courtroom.engine.setup import Member, Setup
-from courtroom.follow_graph import FollowGraph, build
-from courtroom.personas import Persona, sample_panel
+from courtroom.panel.follow_graph import FollowGraph, build
+from courtroom.panel.personas import Persona, sample_panel
 from courtroom.procedures.cyberjurors.rules import RULES
 
 Variant = Literal["baseline", "rules", "sr-cot", "iv-cot-lite", "iv-cot", "jury", "cyberjurors"]

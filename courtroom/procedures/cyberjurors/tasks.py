@@ -6,10 +6,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from courtroom.case import Medium, Strict
-from courtroom.dispute import Dispute, Evidence, Side
+from courtroom.cases.dispute import Dispute, Evidence, Side
+from courtroom.media.medium import Medium
 from courtroom.models.task import Answer, Task
-from courtroom.personas import Persona
+from courtroom.panel.personas import Persona
+from courtroom.strict import Strict
 
 Degree = Literal["strong", "moderate", "weak"]
 

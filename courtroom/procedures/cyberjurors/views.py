@@ -5,8 +5,8 @@ from __future__ import annotations
 from courtroom.engine.blocks import Block, Card, Cards, Edge, Graph, Node, Table, Text
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
-from courtroom.follow_graph import influence
 from courtroom.knowledge.search import Rank, Search
+from courtroom.panel.follow_graph import influence
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, seat_of
 
 Shown = dict[str, list[Block]]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 import re
 
-from courtroom.central import central
 from courtroom.models.offline import answer_offline
 from courtroom.procedures.distillation.tasks import Reflect, Reflection
-from courtroom.text import sentences
+from courtroom.text.central import central
+from courtroom.text.words import sentences
 
 SOME = {"en": "some", "zh": "若干"}
 GENERAL = {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from courtroom.cases.precedent import Precedent, PrecedentBatch
 from courtroom.engine.blocks import Block, Card, Cards
 from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
@@ -14,7 +15,6 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
-from courtroom.precedent import Precedent, PrecedentBatch
 from courtroom.procedures.distillation import offline as _offline  # registers the offline model's method
 from courtroom.procedures.distillation.tasks import Reflect
 

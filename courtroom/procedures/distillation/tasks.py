@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from courtroom.dispute import Side
+from courtroom.cases.dispute import Side
 from courtroom.models.task import Task
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median_low
 
-from courtroom.document import Document
+from courtroom.cases.document import Document
 from courtroom.engine.court import Court
 from courtroom.engine.errors import QuorumLost
 from courtroom.engine.events import Tallied, Verdict

@@ -12,8 +12,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import Any
 
-from courtroom.central import centrality
-from courtroom.document import Document
+from courtroom.cases.document import Document
 from courtroom.evaluation.grounding import grounding
 from courtroom.models.offline import answer_offline
 from courtroom.procedures.juris.tasks import (
@@ -30,7 +29,8 @@ from courtroom.procedures.juris.tasks import (
     ProposeLength,
     WriteAlone,
 )
-from courtroom.text import sentences, words
+from courtroom.text.central import centrality
+from courtroom.text.words import sentences, words
 
 STANDARDS = ("support in the document", "weight in the document", "news value", "place in the document", "brevity")
 WEIGHTS = (0.5, 1.2, 1.0, 0.6, 0.4)

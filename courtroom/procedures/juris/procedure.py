@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from courtroom.document import Document
+from courtroom.cases.document import Document
 from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKind
 from courtroom.procedures.juris import offline as _offline  # registers the offline model's methods
 from courtroom.procedures.juris.deliberate import deliberate

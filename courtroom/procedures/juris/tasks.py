@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from courtroom.document import Document
+from courtroom.cases.document import Document
 from courtroom.models.task import Answer, Task
-from courtroom.text import sentences, words
+from courtroom.text.words import sentences, words
 
 Letter = Literal["A", "B"]
 MOST_WORDS = 120

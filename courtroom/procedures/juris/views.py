@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from courtroom.document import Document
+from courtroom.cases.document import Document
 from courtroom.engine.blocks import Beside, Block, Diff, Marked, Span, Table, Text
 from courtroom.engine.events import Called, StageBegan
 from courtroom.engine.procedure import View

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from courtroom.criminal import CriminalCase
+from courtroom.cases.criminal import CriminalCase
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.judging.referred import CaseInformation, charges_of, precedents_of, scores_of, statutes_of
-from courtroom.judgment import Judgment
 from courtroom.knowledge.search import Search
+from courtroom.law.judgment import Judgment
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.jurisagents.tasks import (
     AddUp,

@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 import re
 
-from courtroom.central import central
-from courtroom.criminal import LETTERS
-from courtroom.defendants import defendants_in
+from courtroom.cases.criminal import LETTERS
 from courtroom.judging.answers import JudgmentAnswer
 from courtroom.judging.facts import acts_in, sums_in
 from courtroom.judging.weighing import judged, mitigating, reduced
-from courtroom.judgment import Judgment
+from courtroom.law.defendants import defendants_in
+from courtroom.law.judgment import Judgment
 from courtroom.models.offline import answer_offline
 from courtroom.procedures.jurisagents.tasks import (
     Act,
@@ -30,7 +29,8 @@ from courtroom.procedures.jurisagents.tasks import (
     Response,
     SummariseCase,
 )
-from courtroom.text import words
+from courtroom.text.central import central
+from courtroom.text.words import words
 
 UNNAMED = {"en": "unnamed", "zh": "姓名不详"}
 NEGLIGENT = re.compile(

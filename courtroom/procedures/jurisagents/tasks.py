@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from courtroom.case import Medium
-from courtroom.criminal import CriminalCase
+from courtroom.cases.criminal import CriminalCase
 from courtroom.judging.answers import JudgmentAnswer
 from courtroom.judging.referred import CaseInformation
-from courtroom.judgment import Judgment
+from courtroom.law.judgment import Judgment
+from courtroom.media.medium import Medium
 from courtroom.models.task import Answer, Task
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import Field
 
-from courtroom.case import Medium
-from courtroom.criminal import CriminalCase
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.drafts import DraftBatch, FirstDraft
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import Block, Diff, Table, Text
 from courtroom.engine.court import Court
@@ -19,11 +19,11 @@ from courtroom.engine.procedure import Export, Preset, Procedure, Role, StageKin
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.search import Fetch, Search
+from courtroom.law.statute import Statute
+from courtroom.media.medium import Medium
 from courtroom.models.prompts import describe
 from courtroom.models.task import Answer, Task
 from courtroom.procedures.verdict.tasks import Draft, DraftOpinion, OfFacts, Turn
-from courtroom.statute import Statute
-from courtroom.trajectory import DraftBatch, FirstDraft
 
 Alignment = Court[DraftBatch, "AlignmentSetup"]
 

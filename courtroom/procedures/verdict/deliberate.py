@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from itertools import count
 
-from courtroom.criminal import CriminalCase
+from courtroom.cases.criminal import CriminalCase
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.judgment import Judgment
 from courtroom.knowledge.jurisprudence import tags_of
 from courtroom.knowledge.memory import Recall
 from courtroom.knowledge.search import Fetch, Search
+from courtroom.law.judgment import Judgment
+from courtroom.law.statute import Statute
 from courtroom.procedures.verdict.learning import Trajectory, learn
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import (
@@ -25,7 +26,6 @@ from courtroom.procedures.verdict.tasks import (
     Turn,
     Verify,
 )
-from courtroom.statute import Statute
 
 Hearing = Court[CriminalCase, VerdictSetup]
 Statutes = tuple[Statute, ...]

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from courtroom.criminal import CriminalCase
+from courtroom.cases.criminal import CriminalCase
 from courtroom.engine.court import Court
-from courtroom.judgment import Judgment
 from courtroom.knowledge.jurisprudence import Directive, Standard
 from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
 from courtroom.knowledge.memory import Due
 from courtroom.knowledge.recall import merged_confidence
 from courtroom.knowledge.search import Hit
+from courtroom.law.judgment import Judgment
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import (
     Consolidate,

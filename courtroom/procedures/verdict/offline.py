@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from courtroom.judging.facts import acts_in
 from courtroom.judging.referred import CaseInformation, Referred
 from courtroom.judging.weighing import judged, term_for
-from courtroom.judgment import Judgment
 from courtroom.knowledge.embedding import PROCEDURE
+from courtroom.law.judgment import Judgment
+from courtroom.law.statute import Statute
 from courtroom.models.offline import answer_offline
 from courtroom.procedures.verdict.alignment import Advice, Reflect
 from courtroom.procedures.verdict.tasks import (
@@ -30,8 +31,7 @@ from courtroom.procedures.verdict.tasks import (
     Verification,
     Verify,
 )
-from courtroom.statute import Statute
-from courtroom.text import sentences, words
+from courtroom.text.words import sentences, words
 
 SHORT = 5
 """Articles on a shortlist (prompt 2: about five)."""

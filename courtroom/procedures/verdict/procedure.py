@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from courtroom.criminal import CriminalCase
+from courtroom.cases.criminal import CriminalCase
 from courtroom.engine.procedure import Preset, Procedure, Role, StageKind
 from courtroom.procedures.verdict import offline as _offline  # registers the offline model's methods
 from courtroom.procedures.verdict.deliberate import deliberate

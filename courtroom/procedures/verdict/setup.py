@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from courtroom.case import Strict
 from courtroom.engine.setup import Member, Setup
+from courtroom.strict import Strict
 
 Variant = Literal["verdict", "no-memory", "no-directives", "no-agents"]
 

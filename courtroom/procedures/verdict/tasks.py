@@ -6,13 +6,14 @@ from typing import Any
 
 from pydantic import BaseModel, Field, field_validator
 
-from courtroom.article_numbers import article_number
-from courtroom.case import Medium, Strict
-from courtroom.criminal import CriminalCase
+from courtroom.cases.criminal import CriminalCase
 from courtroom.judging.answers import JudgmentAnswer
-from courtroom.judgment import Judgment
+from courtroom.law.article_numbers import article_number
+from courtroom.law.judgment import Judgment
+from courtroom.law.statute import Statute
+from courtroom.media.medium import Medium
 from courtroom.models.task import Answer, Task
-from courtroom.statute import Statute
+from courtroom.strict import Strict
 
 
 class EventPoints(Answer):

@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from courtroom.labelled import Labelled
+from courtroom.cases.labelled import Labelled
 from courtroom.procedures.courtroom_llm.offline.lexicon import AGAINST, ALSO, DENIALS, FOLLOWS, FOLLOWS_NOT, STEMS
 from courtroom.procedures.courtroom_llm.tasks import folded
-from courtroom.text import is_chinese, words
+from courtroom.text.words import is_chinese, words
 
 EVEN = 0.575
 """Share of the shorter text's words in the longer one at which both answers are equally likely."""

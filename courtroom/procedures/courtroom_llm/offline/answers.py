@@ -21,7 +21,7 @@ from courtroom.procedures.courtroom_llm.tasks import (
     Similar,
     folded,
 )
-from courtroom.text import sentences
+from courtroom.text.words import sentences
 
 DOUBT = 0.12
 """Standard deviation of a member's own view of an affinity, as a share of the highest: near a tie members differ."""

@@ -6,8 +6,7 @@ import random
 import re
 from collections import Counter
 
-from courtroom.central import central
-from courtroom.dispute import SIDES, Dispute, Evidence, Side
+from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
 from courtroom.models.offline import answer_offline
 from courtroom.procedures.cyberjurors.offline import stance
 from courtroom.procedures.cyberjurors.offline.lexicon import CUES, SPECIFIC, cues_in
@@ -33,7 +32,8 @@ from courtroom.procedures.cyberjurors.tasks import (
     Summarise,
     Summary,
 )
-from courtroom.text import words
+from courtroom.text.central import central
+from courtroom.text.words import words
 
 CUE_BY_NAME = {cue.name: cue for cue in CUES}
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from courtroom.dispute import Side
+from courtroom.cases.dispute import Side
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from courtroom.dispute import Side
+from courtroom.cases.dispute import Side
 
 PHRASES: dict[str, tuple[str, str]] = {
     "comma": (", ", "、"),

@@ -12,11 +12,11 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from courtroom.dispute import Dispute, Evidence, Side
-from courtroom.personas import Persona
+from courtroom.cases.dispute import Dispute, Evidence, Side
+from courtroom.panel.personas import Persona
 from courtroom.procedures.cyberjurors.offline.lexicon import HEDGE, SPECIFIC, THIRD_PARTY, cues_in, direction
 from courtroom.procedures.cyberjurors.tasks import Clue, Heard, Summary
-from courtroom.text import words
+from courtroom.text.words import words
 
 BORNE_OUT = 1.0
 """Weight of what media (by their description) or a third party bear out,"""

@@ -1,0 +1,1 @@
+"""Kinds of case, with their files, checks, readers and library."""

@@ -1,0 +1,104 @@
+"""What every procedure deliberates on: a case, and the media it holds. The ground: imports no other part."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field
+
+from courtroom.errors import CaseError
+from courtroom.media.medium import Medium
+from courtroom.strict import Strict
+
+
+class Case(Strict):
+    """What all kinds of case have in common. A procedure says by `kind` which cases it can hear."""
+
+    schema_version: Literal[1] = 1
+    kind: str
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
+    title: str = Field(min_length=1, max_length=200)
+    language: str = Field(
+        default="en", pattern=r"^[a-z]{2}(-[A-Za-z]+)?$", description="ISO 639-1; answers come in it."
+    )
+    source: str = Field(default="", max_length=400, description="Where the case is from.")
+    fictional: bool = Field(default=False, description="Written for demonstration; nobody in it is real.")
+
+    def media(self) -> Iterator[Medium]:
+        """All media of the case, in reading order."""
+        return iter(())
+
+    def blind(self) -> Self:
+        """The case without anything that a member must not know: the real outcome, gold labels."""
+        return self
+
+    kind_title: ClassVar[str] = "Case"
+    """What a page calls this kind."""
+    from_text: ClassVar[bool] = False
+    """Whether one text, with or without pictures, makes such a case; then there is `written`."""
+
+    def with_media(self, hashes: Mapping[str, str]) -> Self:
+        """The case with content hashes filled in, by the paths under which it names its media."""
+        return self
+
+    def brief(self) -> tuple[str, ...]:
+        """What a list shows of it, in short."""
+        return ()
+
+    def sections(self) -> tuple[tuple[str, str], ...]:
+        """Title and text of all there is to read, for a reader of the case."""
+        return ()
+
+    def with_addition(self, text: str, side: str) -> Self:
+        """The case with something put in while it is heard.
+
+        Args:
+            side: whose it is, where the kind of case has sides.
+
+        Raises:
+            CaseError: nothing can be put into this kind of case.
+        """
+        raise CaseError(
+            f"Nothing can be put into a {self.kind_title.lower()} while it is heard. Tell all a note instead."
+        )
+
+    def choosable(self, field: str) -> Mapping[str, str]:
+        """What a field of a setup may be chosen from in this case, name to title; empty where it is free."""
+        return {}
+
+    @classmethod
+    def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
+        """A case from a text that somebody wrote or pasted.
+
+        Raises:
+            CaseError: the text can't be read as such a case.
+        """
+        raise NotImplementedError(f"a text does not make a {cls.kind_title}")
+
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """What can be left out of the case, one by one: name, and what it is in short."""
+        return ()
+
+    def without(self, *parts: str) -> Self:
+        """The case with these parts left out.
+
+        Raises:
+            CaseError: it has no such part, or can't do without.
+        """
+        if parts:
+            raise CaseError(f"{self.id} has no part that could be left out.")
+        return self
+
+    def real_outcome(self) -> str:
+        """What was really decided, in words; empty where that isn't known."""
+        return ""
+
+    def real_counts(self) -> dict[str, int]:
+        """How a real panel voted, by choice; empty where that isn't known."""
+        return {}
+
+    def content_hash(self) -> str:
+        """SHA-256 of the case's canonical JSON: two cases with one hash are the same case."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()

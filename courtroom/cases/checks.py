@@ -1,0 +1,159 @@
+"""What is wrong, or doubtful, with a case: each finding names the field and the mend."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Literal
+
+from courtroom.cases.archives import leads_out
+from courtroom.cases.case import Case
+from courtroom.cases.dispute import SIDES, Dispute
+from courtroom.errors import MediaError
+from courtroom.media.medium import Medium
+from courtroom.media.store import MediaStore, check_medium
+from courtroom.media.types import WORDS
+
+MENTIONS = {
+    "image": re.compile(r"\b(photos?|pictures?|images?|screenshots?)\b|照片|图片|截图|如图|图中|见图", re.IGNORECASE),
+    "video": re.compile(r"\b(videos?|clips?|footage|recording)\b|视频|录像|录屏", re.IGNORECASE),
+}
+DENIED = re.compile(
+    r"\b(no|not|without|never|neither|any|missing)\b(\s+[^\s,;:.!?]+){0,2}\s*$|(没有?|无|未)[^。！？，；：]{0,8}$",
+    re.IGNORECASE,
+)
+"""What stands before a mention that says that there is no such medium."""
+FILE_NAMES = re.compile(r"[\w-]+\.(?:png|jpe?g|webp|gif|mp4|webm|mov|avi|mkv)(?![a-z0-9])", re.IGNORECASE)
+ASCII_TAIL = re.compile(r"[!-~]+$")
+"""Chinese runs into a file's name without a space."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a check has found. An error keeps a case from being taken in; a warning doesn't."""
+
+    severity: Literal["error", "warning"]
+    field: str
+    message: str
+
+
+def check(case: Case, files: Mapping[str, bytes] | MediaStore) -> list[Finding]:
+    """All findings on a case, errors first.
+
+    Args:
+        files: the media by the paths in the case, or the store that has them by content.
+    """
+    findings = [*_media(case, _checker(files))]
+    if isinstance(case, Dispute):
+        findings += [*_structure(case), *_dates(case), *_mentions(case)]
+    return sorted(findings, key=lambda finding: finding.severity != "error")
+
+
+def _checker(files: Mapping[str, bytes] | MediaStore) -> Callable[[Medium], bool]:
+    """A check of one medium: whether it is there; raises `MediaError` where it is no use."""
+
+    def in_store(store: MediaStore, medium: Medium) -> bool:
+        if medium.sha256 is not None:
+            store.check(medium.kind, medium.sha256, medium.file)
+        return medium.sha256 is not None
+
+    def in_files(given: Mapping[str, bytes], medium: Medium) -> bool:
+        data = given.get(medium.file)
+        if data is not None:
+            check_medium(medium.kind, data, medium.file)
+        return data is not None
+
+    return lambda medium: in_store(files, medium) if isinstance(files, MediaStore) else in_files(files, medium)
+
+
+def _media(case: Case, is_there: Callable[[Medium], bool]) -> Iterator[Finding]:
+    for medium in case.media():
+        field, file = f"media › {medium.id}", medium.file
+        try:
+            if leads_out(file):
+                yield _error(
+                    field, f"{file} leads out of the case's folder. Put the file into it, and name it from there."
+                )
+            elif not is_there(medium):
+                yield _error(field, f"{file} is named but absent. Add the file, or remove it from the case.")
+        except MediaError as error:
+            yield _error(field, str(error))
+        if not medium.description:
+            yield _warning(
+                field, f"{file} has no description: members that can't see will know nothing of it. Add one."
+            )
+
+
+def _structure(case: Dispute) -> Iterator[Finding]:
+    if not case.evidence:
+        yield _error("evidence", "Neither side has submitted any evidence. Add what each side claims.")
+    for side in SIDES if case.evidence else ():
+        pieces = case.by_side(side)
+        if not pieces:
+            yield _warning("evidence", f"The {side} has submitted no evidence. Add its claim, if it has one.")
+        elif not any(piece.text for piece in pieces):
+            yield _warning("evidence", f"The {side}'s evidence says nothing in words. Write what the {side} claims.")
+    for piece in case.evidence:
+        if not piece.text and not piece.media:
+            yield _error(f"evidence › {piece.id}", "This piece is empty. Write what it claims, or remove it.")
+    if not case.transaction.description:
+        yield _warning(
+            "transaction › description", "The listing's text is missing. Add it: jurors compare the item with it."
+        )
+    if case.jury:
+        said, votes = [opinion.side for opinion in case.jury.opinions], case.real_counts()
+        if any(said.count(side) > votes[side] for side in SIDES):
+            yield _warning("jury › opinions", "There are more opinions for a side than votes. Correct the counts.")
+
+
+def _dates(case: Dispute) -> Iterator[Finding]:
+    ordered, delivered = case.transaction.ordered_at, case.transaction.delivered_at
+    if ordered and delivered and _before(delivered, ordered):
+        yield _error(
+            "transaction › delivered_at", "The order is delivered before it was placed. Correct one of the dates."
+        )
+    for piece in case.evidence:
+        if ordered and piece.at and _before(piece.at, ordered):
+            yield _warning(
+                f"evidence › {piece.id} › at", "This piece is older than the order. Correct one of the dates."
+            )
+
+
+def _mentions(case: Dispute) -> Iterator[Finding]:
+    known = {PurePosixPath(medium.file).name.casefold() for medium in case.media()}
+    for piece in case.evidence:
+        field = f"evidence › {piece.id} › text"
+        # A text may speak of what came with another piece of its side.
+        kinds = {medium.kind for other in case.by_side(piece.side) for medium in other.media}
+        for kind, word in WORDS.items():
+            if kind not in kinds and _claims(piece.text, MENTIONS[kind]):
+                yield _warning(
+                    field, f"The text speaks of a {word}, but the {piece.side} has submitted none. Add it, or reword."
+                )
+        for name in FILE_NAMES.findall(piece.text):
+            tail = ASCII_TAIL.search(name)
+            if not known & {name.casefold(), tail.group().casefold() if tail else ""}:
+                yield _warning(field, f"The text names {name}, which isn't among the media. Add it, or reword.")
+
+
+def _claims(text: str, mention: re.Pattern[str]) -> bool:
+    """Whether a text says that there is such a medium, rather than that there is none."""
+    return any(not DENIED.search(text[: match.start()]) for match in mention.finditer(text))
+
+
+def _before(one: datetime, other: datetime) -> bool:
+    """By the clock alone where only one of them knows its time zone."""
+    if (one.tzinfo is None) != (other.tzinfo is None):
+        one, other = one.replace(tzinfo=None), other.replace(tzinfo=None)
+    return one < other
+
+
+def _error(field: str, message: str) -> Finding:
+    return Finding("error", field, message)
+
+
+def _warning(field: str, message: str) -> Finding:
+    return Finding("warning", field, message)

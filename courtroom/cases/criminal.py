@@ -1,0 +1,140 @@
+"""A criminal case: the facts, who is charged, key frames, and the real judgment where it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from courtroom.cases.case import Case
+from courtroom.errors import CaseError
+from courtroom.law.judgment import Judgment, Term, bare_charge
+from courtroom.media.medium import Medium, hashed
+from courtroom.strict import Strict
+from courtroom.text.words import sentences
+
+Asked = Literal["judgment", "case_analysis", "crime_amount"]
+LETTERS = ("A", "B", "C", "D")
+
+
+class Gold(Strict):
+    """What is known to be right; never shown to a member. None where a record does not tell."""
+
+    relevant_articles: tuple[int, ...] | None = None
+    charges: tuple[str, ...] | None = None
+    term_of_imprisonment: Term | None = None
+    choice: Literal["A", "B", "C", "D"] | None = None
+    amount: float | None = Field(default=None, ge=0, description="Yuan.")
+
+    @model_validator(mode="after")
+    def _valid(self) -> Self:
+        Judgment(relevant_articles=self.relevant_articles or ())
+        return self
+
+    def judgment(self) -> Judgment:
+        """As a judgment; what is unknown stays empty."""
+        return Judgment(
+            relevant_articles=self.relevant_articles or (),
+            charges=tuple(bare_charge(charge) for charge in self.charges or ()),
+            term_of_imprisonment=self.term_of_imprisonment or Term(),
+        )
+
+
+class CriminalCase(Case):
+    """A criminal case, or a legal question of LawBench's kinds.
+
+    `asked` says what is to be found: a judgment, the right one of four options, or the amount of the crime.
+    """
+
+    kind: Literal["criminal"] = "criminal"
+    asked: Asked = "judgment"
+    facts: str = Field(min_length=1, max_length=50_000, description="The facts; in a question, the question.")
+    defendants: tuple[str, ...] = Field(default=(), description="The primary defendant first.")
+    options: tuple[str, ...] = Field(default=(), description="A to D, where a choice is asked.")
+    frames: tuple[Medium, ...] = Field(default=(), description="Key frames, pictures or a video.")
+    gold: Gold | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.asked == "case_analysis") != (len(self.options) == len(LETTERS)):
+            raise ValueError("a case analysis has four options, A to D, and no other case has any")
+        ids = [medium.id for medium in self.frames]
+        if doubled := {i for i in ids if ids.count(i) > 1}:
+            raise ValueError(f"frame ids must be unique; used more than once: {', '.join(sorted(doubled))}")
+        return self
+
+    @property
+    def defendant(self) -> str:
+        """The primary defendant, or an empty string where the record names nobody."""
+        return self.defendants[0] if self.defendants else ""
+
+    def media(self) -> Iterator[Medium]:
+        """The key frames in order."""
+        return iter(self.frames)
+
+    kind_title = "Criminal case"
+    from_text = True
+
+    def with_media(self, hashes: Mapping[str, str]) -> Self:
+        """The key frames with their content hashes."""
+        return self.model_copy(update={"frames": tuple(hashed(frame, hashes) for frame in self.frames)})
+
+    def brief(self) -> tuple[str, ...]:
+        """Who is charged, and what is asked where it isn't a judgment."""
+        return *filter(None, (self.defendant,)), *((self.asked.replace("_", " "),) if self.asked != "judgment" else ())
+
+    def sections(self) -> tuple[tuple[str, str], ...]:
+        """Facts, options, defendants."""
+        options = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, self.options, strict=False))
+        told = (("Facts", self.facts), ("Options", options), ("Defendants", "\n".join(self.defendants)))
+        return tuple((title, text) for title, text in told if text)
+
+    @classmethod
+    def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
+        """A case whose facts are the text."""
+        return cls(id=name, title=title, language=language, facts=text, frames=media, source="Written in the app")
+
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """The facts' sentences, `facts-1` and so on, where there are several, then the key frames, `frames-1` and so on."""
+        told = sentences(self.facts)
+        facts = [(f"facts-{n}", sentence) for n, sentence in enumerate(told, start=1)] if len(told) > 1 else []
+        frames = [(f"frames-{n}", frame.description or frame.id) for n, frame in enumerate(self.frames, start=1)]
+        return (*facts, *frames)
+
+    def without(self, *parts: str) -> Self:
+        """The case as if these sentences were not in the record, or these frames not in the file."""
+        if unknown := set(parts) - {name for name, _ in self.parts()}:
+            raise CaseError(f"{self.id} has no part {', '.join(sorted(unknown))}.")
+        kept, rest = "", self.facts
+        for number, sentence in enumerate(sentences(self.facts), start=1):
+            before, _, rest = rest.partition(sentence)
+            kept += before + ("" if f"facts-{number}" in parts else sentence)
+        if not (facts := (kept + rest).strip()):
+            raise CaseError(f"Nothing would be left of the facts of {self.id}. Leave at least one sentence.")
+        frames = tuple(frame for n, frame in enumerate(self.frames, start=1) if f"frames-{n}" not in parts)
+        return self.model_copy(update={"facts": facts, "frames": frames})
+
+    def real_outcome(self) -> str:
+        """The real judgment, as far as it is known."""
+        if self.gold is None:
+            return ""
+        if self.gold.choice is not None:
+            return f"The right option: {self.gold.choice}"
+        if self.gold.amount is not None:
+            return f"The real amount: {self.gold.amount:,.2f} yuan"
+        real = self.gold.judgment()
+        parts = [
+            f"article {', '.join(map(str, real.relevant_articles))}" if self.gold.relevant_articles else "",
+            "; ".join(real.charges),
+            str(real.term_of_imprisonment) if self.gold.term_of_imprisonment is not None else "",
+        ]
+        return "Real judgment: " + " · ".join(filter(None, parts))
+
+    def with_addition(self, text: str, side: str) -> Self:
+        """The facts with a further one at their end."""
+        return self.model_copy(update={"facts": f"{self.facts}\n{text}"})
+
+    def blind(self) -> Self:
+        """Without the gold labels."""
+        return self.model_copy(update={"gold": None})

@@ -1,0 +1,246 @@
+"""Cases as files: `.json`, `.jsonl`, `.zip` with media, in and out."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from courtroom.cases.archives import Archive, leads_out
+from courtroom.cases.case import Case
+from courtroom.cases.explain import explain
+from courtroom.cases.kinds import parse_case
+from courtroom.cases.readers import cail, lawbench, texts, verdictbench
+from courtroom.cases.readers.tables import looks_labelled
+from courtroom.errors import CaseError, CourtroomError
+from courtroom.media.store import MediaStore
+from courtroom.text.json_lines import is_json_lines
+
+__all__ = [
+    "ENDINGS",
+    "MAX_UPLOAD",
+    "Package",
+    "explain",
+    "read_each",
+    "read_folder",
+    "read_upload",
+    "write_json",
+    "write_zip",
+]
+
+MAX_UPLOAD = 200 * 2**20
+ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
+"""Of files that can hold a case."""
+CASE_NAMES = ("case.json", "cases.json", "cases.jsonl")
+"""In a ZIP file, these are the cases; without any of them, all its .json and .jsonl files are."""
+MOST_TOLD = 5
+"""Of things that don't fit a case, so many are told at once."""
+
+
+@dataclass(frozen=True)
+class Package:
+    """A case and its media files, by the paths under which the case names them."""
+
+    case: Case
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    """What a reader of another format could not take over."""
+
+
+def read_upload(name: str, source: bytes | Path) -> list[Package]:
+    """All cases of an uploaded file, or none.
+
+    Args:
+        name: the file's name; its ending says how it is read.
+        source: its content, or where it lies; a folder is read as one case with `case.json` and media.
+
+    Raises:
+        CaseError: a sentence that names the place and the mend.
+    """
+    return [_or_raise(found) for found in read_each(name, source)]
+
+
+def read_each(name: str, source: bytes | Path) -> Iterator[Package | CaseError]:
+    """An uploaded file record by record: the case, or why the record is none. Arguments are those of `read_upload`.
+
+    Raises:
+        CaseError: the file as a whole can't be read.
+    """
+    beside = _Folder(None)
+    if isinstance(source, Path):
+        if not source.exists():
+            raise CaseError(f"{name} is not there. Check the path.")
+        if source.is_dir():
+            yield read_folder(source)
+            return
+        _check_size(name, source.stat().st_size)
+        beside, source = _Folder(source.parent), source.read_bytes()
+    _check_size(name, len(source))
+    ending = Path(name).suffix.lower()
+    if ending == ".zip":
+        yield from _from_zip(Archive(name, source))
+    elif ending in (".json", ".jsonl"):
+        yield from _from_text(name, ending, source, beside)
+    elif ending in texts.ENDINGS:
+        yield Package(texts.read(name, source))
+    else:
+        raise CaseError(f"{name} can't be read. Upload one of {', '.join(sorted(ENDINGS))}.")
+
+
+def read_folder(folder: Path) -> Package:
+    """The case in a folder: `case.json` and its media."""
+    path = folder / "case.json"
+    if not path.is_file():
+        raise CaseError(f"{folder.name} has no case.json. Put the case's JSON there under this name.")
+    packages = [_or_raise(found) for found in _from_text(path.name, ".json", path.read_bytes(), _Folder(folder))]
+    if len(packages) > 1:
+        raise CaseError(f"{folder.name}/case.json holds {len(packages)} cases. Give each its own folder.")
+    return packages[0]
+
+
+def write_json(case: Case) -> str:
+    """A case as JSON."""
+    return case.model_dump_json(indent=2)
+
+
+def write_zip(case: Case, media: MediaStore) -> bytes:
+    """A case with its media, as `read_upload` reads it."""
+    files = {medium.file: medium.sha256 for medium in case.media() if medium.sha256}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("case.json", write_json(case))
+        for name, sha256 in files.items():
+            archive.write(media.path(sha256), name)
+    return out.getvalue()
+
+
+class _Files(Protocol):
+    """Media files around a case's own file."""
+
+    def read(self, name: str) -> bytes | None:
+        """A file by its path in the case; None where there is none."""
+
+
+class _Folder:
+    """Files that lie beside a case file on disk; none for an upload."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def read(self, name: str) -> bytes | None:
+        if self._folder is None or leads_out(name):
+            return None
+        path = self._folder / name
+        return path.read_bytes() if path.is_file() else None
+
+
+class _Packed:
+    """Files in an archive, beside the case's own file."""
+
+    def __init__(self, archive: Archive, folder: PurePosixPath) -> None:
+        self._archive, self._folder = archive, folder
+
+    def read(self, name: str) -> bytes | None:
+        return None if leads_out(name) else self._archive.read(self._folder / name)
+
+
+def _or_raise(found: Package | CaseError) -> Package:
+    if isinstance(found, CaseError):
+        raise found
+    return found
+
+
+def _from_zip(archive: Archive) -> Iterator[Package | CaseError]:
+    paths = [path for path in archive.paths() if path.suffix.lower() in (".json", ".jsonl")]
+    paths = [path for path in paths if path.name.lower() in CASE_NAMES] or paths
+    if not paths:
+        raise CaseError(f"{archive.name} holds no case.json. Put the case's JSON beside its media.")
+    for path in paths:
+        where = f"{archive.name} › {path}"
+        data = archive.read(path) or b""
+        _check_size(where, len(data))
+        yield from _from_text(where, path.suffix.lower(), data, _Packed(archive, path.parent))
+
+
+def _from_text(where: str, ending: str, data: bytes, files: _Files) -> Iterator[Package | CaseError]:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CaseError(f"{where} is not UTF-8 text. Save it as UTF-8.") from error
+    records: list[tuple[str, Any]]
+    if ending == ".json" and is_json_lines(text):
+        ending = ".jsonl"  # so CAIL2018 is handed around
+    if ending == ".json":
+        content = _json(where, text)
+        rows = content if isinstance(content, list) else [content]
+        records = [(f"{where}, case {n}" if len(rows) > 1 else where, row) for n, row in enumerate(rows, start=1)]
+    else:  # JSON may hold other line separators within its strings, so only \n ends a line
+        lines = enumerate(text.split("\n"), start=1)
+        records = [(f"{where}, line {n}", line) for n, line in lines if line.strip()]
+    if not records:
+        raise CaseError(f"{where} holds no case. Put at least one into it.")
+    if (table := _table(records, ending)) is not None:
+        yield Package(texts.task(where, table))
+        return
+    for place, record in records:
+        try:
+            yield _package(place, record if ending == ".json" else _json(place, record), files)
+        except CaseError as error:
+            yield error
+
+
+def _table(records: list[tuple[str, Any]], ending: str) -> list[Any] | None:
+    """All rows, where the first one says that these are labelled texts and not cases."""
+    place, first = records[0]
+    try:
+        row = first if ending == ".json" else _json(place, first)
+    except CaseError:
+        return None  # told with its place when the records are read one by one
+    if not isinstance(row, dict) or not looks_labelled(row):
+        return None
+    return [record if ending == ".json" else _json(place, record) for place, record in records]
+
+
+def _json(where: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise CaseError(
+            f"{where} is not valid JSON: line {error.lineno}, column {error.colno}. "
+            "Mend it there, or check that the file is whole."
+        ) from error
+    except RecursionError as error:
+        raise CaseError(f"{where} is nested too deeply to be a case. Check that it is the right file.") from error
+    except ValueError as error:
+        raise CaseError(f"{where} holds a number with too many digits. Shorten it.") from error
+
+
+def _package(where: str, row: Any, files: _Files) -> Package:
+    remarks: tuple[str, ...] = ()
+    try:
+        if isinstance(row, dict) and verdictbench.looks_like(row):
+            row, remarks = verdictbench.convert(row)
+        elif isinstance(row, dict) and cail.looks_like(row):
+            row, remarks = cail.convert(row)
+        elif isinstance(row, dict) and lawbench.looks_like(row):
+            row = lawbench.convert(row)
+        case = parse_case(row)
+    except ValidationError as error:
+        told = explain(error, row)
+        more = f" And {len(told) - MOST_TOLD} more." if len(told) > MOST_TOLD else ""
+        raise CaseError(f"{where}: {' '.join(told[:MOST_TOLD])}{more}") from error
+    except CourtroomError as error:
+        raise CaseError(f"{where}: {error}") from error
+    found = {medium.file: files.read(medium.file) for medium in case.media()}
+    return Package(case, {name: data for name, data in found.items() if data is not None}, remarks)
+
+
+def _check_size(where: str, size: int) -> None:
+    if size > MAX_UPLOAD:
+        raise CaseError(f"{where} has {size / 2**20:.0f} MB; {MAX_UPLOAD // 2**20} MB are allowed. Split it.")

@@ -1,0 +1,40 @@
+"""Which class a case of a kind has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from courtroom.cases.case import Case
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.dispute import Dispute
+from courtroom.cases.document import Document
+from courtroom.cases.drafts import DraftBatch
+from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.precedent import PrecedentBatch
+from courtroom.errors import CaseError
+
+CASE_KINDS: dict[str, type[Case]] = {
+    "dispute": Dispute,
+    "precedents": PrecedentBatch,
+    "criminal": CriminalCase,
+    "document": Document,
+    "labelled": LabelledTask,
+    "drafts": DraftBatch,
+}
+
+
+def parse_case(data: Any) -> Case:
+    """A case from plain data.
+
+    Raises:
+        CaseError: it is no object, or of no kind that is known.
+        ValidationError: a field is missing or wrong.
+    """
+    if not isinstance(data, dict):
+        raise CaseError("a case must be a JSON object with fields such as `kind`, `id` and `title`.")
+    kind = data.get("kind")
+    if not isinstance(kind, str) or kind not in CASE_KINDS:
+        known = ", ".join(f"“{name}”" for name in CASE_KINDS)
+        wrong = f"“{kind[:40]}” is not known" if isinstance(kind, str) else "it is missing or no text"
+        raise CaseError(f"the field `kind` must say what kind of case this is, but {wrong}. Known kinds: {known}.")
+    return CASE_KINDS[kind].model_validate(data)

@@ -1,0 +1,144 @@
+"""A labelled task: texts, single or in pairs, each to be given one label of a set."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from courtroom.cases.case import Case
+from courtroom.cases.readers.tables import task_from_text
+from courtroom.media.medium import Medium
+from courtroom.strict import Strict
+
+MOST_LABELS = 500
+MOST_TEXTS = 20_000
+
+
+class Labelled(Strict):
+    """One text of a task, or a pair; its label where it is known."""
+
+    id: str = Field(pattern=r"^[\w.:-]+$", max_length=120)
+    text: str = Field(min_length=1, max_length=50_000)
+    second: str = Field(default="", max_length=50_000, description="The other text of a pair.")
+    label: str | None = Field(default=None, max_length=200)
+    reason: str = Field(default="", max_length=2_000, description="Why it has this label.")
+
+    @property
+    def whole(self) -> str:
+        """Both texts as one."""
+        return f"{self.text}\n{self.second}" if self.second else self.text
+
+
+class Example(Labelled):
+    """A labelled text that may be found as a similar case."""
+
+    id: str = Field(description="Pool, number of the label, `item` or `example`, and the text's own id.")
+
+
+class LabelledTask(Case):
+    """A label set, the texts to be classified and, where there are some, further labelled texts as examples."""
+
+    kind: Literal["labelled"] = "labelled"
+    labels: tuple[str, ...] = Field(min_length=2, max_length=MOST_LABELS)
+    question: str = Field(default="", max_length=2_000, description="What is to be decided about a text.")
+    names: tuple[str, str] = Field(default=("text", "second text"), description="What the texts of a pair are called.")
+    items: tuple[Labelled, ...] = Field(min_length=1, max_length=MOST_TEXTS)
+    examples: tuple[Labelled, ...] = Field(
+        default=(),
+        max_length=MOST_TEXTS,
+        description="Labelled texts that are never heard themselves. Without any, the other texts are examples.",
+    )
+    pool: str = Field(default="", max_length=40, description="Names the pool of its examples; filled in by itself.")
+
+    kind_title = "Labelled task"
+    from_text = True
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        folded = Counter(label.casefold().strip() for label in self.labels)
+        if alike := [label for label in self.labels if folded[label.casefold().strip()] > 1]:
+            raise ValueError(
+                f"labels must differ by more than case: {', '.join(f'“{label}”' for label in alike[:6])}. Merge them"
+            )
+        for texts, what in ((self.items, "texts"), (self.examples, "examples")):
+            doubled = [i for i, count in Counter(item.id for item in texts).items() if count > 1]
+            if doubled:
+                raise ValueError(f"ids of {what} must be unique; used more than once: {', '.join(doubled[:6])}")
+        known = set(self.labels)
+        for item in (*self.items, *self.examples):
+            if item.label is not None and item.label not in known:
+                raise ValueError(f"“{item.label}”, the label of {item.id}, is not in the label set. Add or correct it")
+        return self
+
+    @property
+    def paired(self) -> bool:
+        """Whether the texts come in pairs."""
+        return any(item.second for item in self.items)
+
+    def item(self, name: str) -> Labelled:
+        """One text by its id."""
+        return next(item for item in self.items if item.id == name)
+
+    @property
+    def pool_name(self) -> str:
+        """Names the pool of its examples: made of its content, so that an edited task has another."""
+        content = self.model_dump_json(include={"labels", "items", "examples"})
+        return self.pool or hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    def known(self) -> Iterator[Example]:
+        """Its examples as records to be found again; without any, its labelled texts."""
+        which, under = "example" if self.examples else "item", {label: self.under(label) for label in self.labels}
+        for item in self.examples or self.items:
+            if item.label is not None:
+                yield Example(**{**item.model_dump(), "id": f"{under[item.label]}{which}/{item.id}"})
+
+    def under(self, label: str | None = None) -> str:
+        """What the ids of its examples begin with, of one label's where it is given."""
+        return f"{self.pool_name}/" if label is None else f"{self.pool_name}/{self.labels.index(label)}/"
+
+    def itself(self, item: Labelled) -> tuple[str, ...]:
+        """Under which ids a text may stand among the examples: it must not be its own precedent."""
+        return tuple(f"{self.under(label)}item/{item.id}" for label in self.labels)
+
+    def choosable(self, field: str) -> Mapping[str, str]:
+        """What a setup's field may be chosen from: the texts."""
+        if field != "texts":
+            return {}
+        return {"all": f"all {len(self.items)} texts"} | {
+            item.id: f"{item.id}: {item.text[:60]}" for item in self.items
+        }
+
+    def blind(self) -> Self:
+        """Without labels, reasons and examples; where its examples are found stays known."""
+        items = tuple(item.model_copy(update={"label": None, "reason": ""}) for item in self.items)
+        return self.model_copy(update={"items": items, "examples": (), "pool": self.pool_name})
+
+    def brief(self) -> tuple[str, ...]:
+        """How many texts and labels."""
+        return (
+            f"{len(self.items)} {'pairs' if self.paired else 'texts'}",
+            f"{len(self.labels)} labels",
+            *((f"{len(self.examples)} examples",) if self.examples else ()),
+        )
+
+    def sections(self) -> tuple[tuple[str, str], ...]:
+        """Question, labels, texts."""
+        texts = "\n".join(
+            f"{item.id} [{item.label or 'not labelled'}] {item.text}" + (f" ⟷ {item.second}" if item.second else "")
+            for item in self.items[:200]
+        )
+        more = f"\nand {len(self.items) - 200} more" if len(self.items) > 200 else ""
+        told = (("Question", self.question), ("Labels", ", ".join(self.labels)), ("Texts", texts + more))
+        return tuple(pair for pair in told if pair[1])
+
+    @classmethod
+    def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
+        """A task from a pasted table: CSV or JSON lines with a column for the text and one for the label."""
+        data = task_from_text(text)
+        return cls.model_validate(
+            {**data, "id": name, "title": title, "language": language, "source": "Written in the app"}
+        )

@@ -1,0 +1,186 @@
+"""The cases that can be heard: bundled samples and the user's own."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from functools import cached_property, lru_cache
+from itertools import count
+from pathlib import Path
+from typing import TypeVar
+
+from courtroom.cases.case import Case
+from courtroom.cases.checks import check
+from courtroom.cases.files import Package, read_folder, read_upload
+from courtroom.cases.kinds import CASE_KINDS, parse_case
+from courtroom.errors import CaseError, Unreadable
+from courtroom.media.medium import Medium
+from courtroom.media.store import MediaStore
+from courtroom.settings import DATA
+from courtroom.store.database import Database
+from courtroom.store.rows import read, read_all
+from courtroom.strict import Strict
+
+C = TypeVar("C", bound=Case)
+
+
+class CaseSummary(Strict):
+    """A case as listed."""
+
+    id: str
+    title: str
+    kind: str
+    kind_title: str
+    language: str
+    fictional: bool
+    bundled: bool
+    brief: tuple[str, ...]
+    images: int
+    videos: int
+    real: str
+    """What was really decided, in words; empty where that isn't known."""
+    picture: Medium | None
+    """The first picture, for a card."""
+
+
+class Library:
+    """Bundled samples from the project's data, the user's own from SQLite; media of both in one store."""
+
+    def __init__(self, database: Database, media: MediaStore) -> None:
+        self._database, self._media = database, media
+
+    def cases(self) -> list[CaseSummary]:
+        """All cases that can be read, the user's own first; `unreadable` has the others."""
+        own = [_summary(case, bundled=False) for case in self._own()[0]]
+        kinds = list(CASE_KINDS)
+        samples = sorted(
+            self._samples.values(), key=lambda case: (kinds.index(case.kind), case.language != "en", case.title)
+        )
+        return own + [_summary(case, bundled=True) for case in samples]
+
+    def unreadable(self) -> list[Unreadable]:
+        """The user's own cases whose row is damaged."""
+        return self._own()[1]
+
+    def case(self, name: str) -> Case:
+        """One case, its media in the store.
+
+        Raises:
+            CaseError: there is none of this id.
+            Unreadable: its row is damaged.
+        """
+        found = self._find(name)
+        if found is None:
+            raise CaseError(f"There is no case “{name}”. See all with `python -m courtroom cases`, or give a file.")
+        return found
+
+    def add(self, package: Package) -> Case:
+        """Take in a case with its media. An id that is taken gets a number; the same case is kept once.
+
+        Raises:
+            CaseError: the checks found errors; the sentences say which.
+        """
+        errors = [f"{f.field}: {f.message}" for f in check(package.case, package.files) if f.severity == "error"]
+        if errors:
+            raise CaseError(f"{package.case.title} was not taken in. " + " ".join(errors))
+        return self._keep(take_media(package.case, package.files, self._media))
+
+    def replace(self, case: Case) -> None:
+        """Put an edited case in place of the one with its id."""
+        self._put(case)
+
+    def delete(self, name: str) -> Case:
+        """Forget one of the user's cases and return it; `restore` brings it back.
+
+        Raises:
+            CaseError: there is none of this id, or it is a sample.
+        """
+        case = self.case(name)
+        if name in self._samples:
+            raise CaseError(
+                "Samples come with the app and can't be deleted. Filter the list by “Your own” to hide them."
+            )
+        self._database.connection.execute("DELETE FROM cases WHERE id = ?", (name,))
+        return case
+
+    def restore(self, case: Case) -> Case:
+        """Bring a deleted case back, under another id where its own has been taken since."""
+        return self._keep(case)
+
+    def is_sample(self, name: str) -> bool:
+        """Whether a case is bundled."""
+        return name in self._samples
+
+    @cached_property
+    def _samples(self) -> Mapping[str, Case]:
+        """Read once a process; they are part of the program."""
+        folders = [read_folder(path.parent) for path in sorted((DATA / "cases").glob("*/case.json"))]
+        plain = sorted([*(DATA / "documents").glob("*.json"), *(DATA / "tasks").glob("*.json")])
+        packages = [*folders, *(package for path in plain for package in read_upload(path.name, path))]
+        return {p.case.id: take_media(p.case, p.files, self._media) for p in packages}
+
+    def _own(self) -> tuple[list[Case], list[Unreadable]]:
+        return read_all(self._database.connection.execute("SELECT id, body FROM cases ORDER BY added DESC"), _case)
+
+    def _find(self, name: str) -> Case | None:
+        if name in self._samples:
+            return self._samples[name]
+        row = self._database.connection.execute("SELECT id, body FROM cases WHERE id = ?", (name,)).fetchone()
+        return _case(row) if row else None
+
+    def _keep(self, case: C) -> C:
+        with self._database.transaction():
+            for name in _names(case.id):
+                kept, there = case.model_copy(update={"id": name}), self._find(name)
+                if there is None:
+                    self._put(kept)
+                if there is None or there == kept:
+                    break
+        return kept
+
+    def _put(self, case: Case) -> None:
+        self._database.connection.execute(
+            "INSERT INTO cases VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body",
+            (case.id, case.model_dump_json(), time.time()),
+        )
+
+
+def take_media(case: C, files: Mapping[str, bytes], store: MediaStore) -> C:
+    """The case with each medium in the store and its content hash filled in."""
+    return case.with_media({name: store.take(data, Path(name).name) for name, data in files.items()})
+
+
+def _names(name: str) -> Iterator[str]:
+    """`kettle`, `kettle-2`, `kettle-3` ..."""
+    yield name
+    yield from (f"{name[:70]}-{number}" for number in count(2))
+
+
+def _case(row: sqlite3.Row) -> Case:
+    return read("case", row["id"], lambda: _parsed(row["body"]))
+
+
+@lru_cache(maxsize=4096)
+def _parsed(body: str) -> Case:
+    """A case never changes, so that lists of many are parsed once."""
+    return parse_case(json.loads(body))
+
+
+def _summary(case: Case, *, bundled: bool) -> CaseSummary:
+    media = list(case.media())
+    return CaseSummary(
+        id=case.id,
+        title=case.title,
+        kind=case.kind,
+        kind_title=case.kind_title,
+        language=case.language,
+        fictional=case.fictional,
+        bundled=bundled,
+        brief=case.brief(),
+        images=sum(medium.kind == "image" for medium in media),
+        videos=sum(medium.kind == "video" for medium in media),
+        real=case.real_outcome(),
+        picture=next((medium for medium in media if medium.kind == "image"), None),
+    )

@@ -1,0 +1,304 @@
+"""A reader for VerdictBench-like JSON.
+
+The benchmark's paper describes a record (section 3, appendix A) without its published field names, so several spellings
+are taken; `verdictbench_fields.FIELDS` is the whole list of them.
+What can't be mapped is reported, not dropped in silence.
+
+| here | taken from |
+| --- | --- |
+| `id`, `title`, `language` | the same; without a title the product's name, without a language that of the text |
+| `category`, `subcategory` | one of the five, or a subcategory of prompt E.10, in English or Chinese |
+| `transaction` | `product_info`, `transaction`, `metadata`, `商品信息`; or the record itself |
+| `transaction.price`, `.currency` | a number, or a text such as `¥1,299.00` |
+| `chat` | `chat_history`, `chat`, `聊天记录`: objects of a side and a text, or lines such as `buyer: ...` |
+| `evidence` | `buyer_evidence` and `seller_evidence`; or `evidence`, each piece with its side, or by side |
+| `evidence[].media` | `images` and `videos`: paths, or objects of a path and a description |
+| `jury` | `votes` as counts by side, or one by juror with its reason; `opinions`; `buyer_votes` and `seller_votes` |
+| (checked against `jury`) | `winner`, `final_verdict`, `判决结果` |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from courtroom.cases.dispute import SIDES, Side
+from courtroom.cases.readers.verdictbench_fields import CURRENCIES, FIELDS, SIDE_WORDS, category
+from courtroom.errors import CaseError
+from courtroom.media.medium import MediumKind
+from courtroom.text.words import is_chinese
+
+_MOMENT = TypeAdapter(datetime)
+_SAID = re.compile(r"\s*([^:：]{1,10})[:：]\s*(.*)", re.DOTALL)
+
+
+def looks_like(row: dict[str, Any]) -> bool:
+    """Whether a record that isn't one of ours has the marks of a VerdictBench record."""
+    marks = (*FIELDS["buyer_evidence"], *FIELDS["seller_evidence"], *FIELDS["evidence"])
+    return not row.keys() & {"kind", "schema_version"} and any(mark in row for mark in marks)
+
+
+def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """A record as a dispute's plain data, with a remark for each thing that was not taken over.
+
+    Raises:
+        CaseError: something without which there is no dispute is missing.
+    """
+    remarks: list[str] = []
+    record = _Part(row, "", remarks)
+    transaction = _transaction(record)
+    evidence = [*_evidence(record)]
+    chat = [*_chat(record)]
+    jury = _jury(record)
+    top, below = _category(record)
+    product = transaction["product"]
+    words = " ".join([product, transaction["description"], *(piece["text"] for piece in evidence)])
+    case = {
+        "kind": "dispute",
+        "id": re.sub(r"[^A-Za-z0-9._-]+", "-", record.text("id") or product).strip("-._")[:80] or "dispute",
+        "title": (record.text("title") or product)[:200],
+        "language": record.text("language") or ("zh" if is_chinese(words) else "en"),
+        "source": "VerdictBench-like record",
+        "category": top,
+        "subcategory": below,
+        "transaction": transaction,
+        "chat": chat,
+        "evidence": evidence,
+        "jury": jury,
+    }
+    record.report_rest()
+    return case, tuple(remarks)
+
+
+class _Part:
+    """One object of a record; it knows which of its fields have been taken over."""
+
+    def __init__(self, data: dict[str, Any], where: str, remarks: list[str]) -> None:
+        self._data, self._where, self._remarks = data, where, remarks
+        self._taken: set[str] = set()
+
+    def take(self, field: str) -> Any:
+        """The first value under one of a field's names; None where there is none."""
+        for name in FIELDS[field]:
+            if name in self._data and name not in self._taken:
+                self._taken.add(name)
+                if (value := self._data[name]) is not None:
+                    return value
+        return None
+
+    def text(self, field: str) -> str:
+        """A field as text; "" where there is none."""
+        return self.plain(self.take(field), field)
+
+    def plain(self, value: Any, field: str) -> str:
+        """A value as text; a list of texts is put together."""
+        if isinstance(value, (str, int, float)):
+            return str(value).strip()
+        if isinstance(value, list) and all(isinstance(line, str) for line in value):
+            return "\n".join(value).strip()
+        if value is not None:
+            self.remark(f"`{self.name(field)}` is no text and was left out.")
+        return ""
+
+    def moment(self, field: str) -> str | None:
+        """A field as a date and time."""
+        value = self.take(field)
+        if value in (None, ""):
+            return None
+        try:
+            return _MOMENT.validate_python(value).isoformat()
+        except ValidationError:
+            self.remark(f"`{self.name(field)}` is no date that can be read and was left out.")
+            return None
+
+    def parts(self, value: Any, field: str) -> Iterator[_Part]:
+        """The entries of a list, or a single entry; a text is taken for an entry that has only this text."""
+        for number, entry in enumerate(value if isinstance(value, list) else [value], start=1):
+            where = f"{self.name(field)} {number}"
+            if isinstance(entry, dict):
+                yield _Part(entry, f"{where} › ", self._remarks)
+            elif isinstance(entry, str):
+                yield _Part({"text": entry}, f"{where} › ", self._remarks)
+            elif entry is not None:
+                self.remark(f"`{where}` is neither text nor an object and was left out.")
+
+    def inner(self, value: dict[str, Any], field: str) -> _Part:
+        """An object within this one."""
+        return _Part(value, f"{self.name(field)} › ", self._remarks)
+
+    def name(self, field: str) -> str:
+        """Where a field stands, by the name under which it was found."""
+        found = next((name for name in FIELDS[field] if name in self._taken), FIELDS[field][0])
+        return self._where + found
+
+    def remark(self, sentence: str) -> None:
+        """Tell what was not taken over."""
+        self._remarks.append(sentence)
+
+    def report_rest(self) -> None:
+        """Tell which fields nobody has taken."""
+        for name in self._data:
+            if name not in self._taken:
+                self.remark(f"The field `{self._where}{name}` was not taken over.")
+
+
+def _transaction(record: _Part) -> dict[str, Any]:
+    found = record.take("deal")
+    inner = record.inner(found if isinstance(found, dict) else {}, "deal")
+    text = "" if isinstance(found, dict) else record.plain(found, "deal")
+
+    def value(field: str) -> str:
+        return inner.text(field) or record.text(field)
+
+    product = value("product") or inner.text("title") or record.text("title")
+    if not product:
+        raise CaseError("the product's name is missing. Add it as `product`.")
+    price = value("price")
+    digits = re.search(r"\d+(?:\.\d+)?", price.replace(",", ""))
+    if digits is None:
+        record.remark("No price was found; 0 is put in its place.")
+    transaction = {
+        "product": product[:300],
+        "description": value("description") or text,
+        "condition": value("condition"),
+        "price": float(digits.group()) if digits else 0.0,
+        "currency": _currency(value("currency") or price),
+        "ordered_at": inner.moment("ordered_at") or record.moment("ordered_at"),
+        "delivered_at": inner.moment("delivered_at") or record.moment("delivered_at"),
+        "order_state": value("order_state"),
+    }
+    inner.report_rest()
+    return transaction
+
+
+def _currency(text: str) -> str:
+    code = re.search(r"\b[A-Z]{3}\b", text)
+    known = (found for sign, found in CURRENCIES.items() if sign in text.casefold())
+    return next(known, code.group() if code else "CNY")
+
+
+def _chat(record: _Part) -> Iterator[dict[str, Any]]:
+    found = record.take("chat")
+    lines = found.splitlines() if isinstance(found, str) else found
+    for number, line in enumerate(record.parts(lines, "chat"), start=1):
+        at, speaker, text = line.moment("at"), line.text("side"), line.text("text")
+        if not speaker and (said := _SAID.match(text)):
+            speaker, text = said.groups()
+        side = SIDE_WORDS.get(speaker.strip().casefold())
+        if side is None:
+            record.remark(f"Chat line {number} is by neither side (“{speaker[:40]}”) and was left out.")
+        else:
+            yield {"speaker": side, "text": text, "at": at}
+        line.report_rest()
+
+
+def _evidence(record: _Part) -> Iterator[dict[str, Any]]:
+    pieces: list[tuple[Side, _Part]] = []
+    for side, field in zip(SIDES, ("buyer_evidence", "seller_evidence"), strict=True):
+        pieces += [(side, part) for part in record.parts(record.take(field), field)]
+    mixed = record.take("evidence")
+    if isinstance(mixed, dict) and any(name.casefold() in SIDE_WORDS for name in mixed):
+        for name, value in mixed.items():
+            pieces += [(_side(name, "evidence"), part) for part in record.parts(value, "evidence")]
+    else:
+        for part in record.parts(mixed, "evidence"):
+            pieces.append((_side(part.text("side"), part.name("side")), part))
+    counts = dict.fromkeys(SIDES, 0)
+    for side, part in pieces:
+        counts[side] += 1
+        name = f"{side}-{counts[side]}"
+        turn = part.text("round")
+        media = [*_media(part, "images", "image"), *_media(part, "videos", "video")]
+        yield {
+            "id": name,
+            "side": side,
+            "round": int(turn) if turn.isdecimal() and int(turn) > 0 else counts[side],
+            "text": part.text("text"),
+            "at": part.moment("at"),
+            "media": [{"id": f"{name}-{number}", **medium} for number, medium in enumerate(media, start=1)],
+        }
+        part.report_rest()
+
+
+def _media(piece: _Part, field: str, kind: MediumKind) -> Iterator[dict[str, Any]]:
+    for part in piece.parts(piece.take(field), field):
+        file = part.text("file") or part.text("text")
+        if file:
+            yield {"kind": kind, "file": file.replace("\\", "/"), "description": part.text("shows")}
+        else:
+            piece.remark(f"`{part.name('file')}` is missing, so this medium was left out.")
+        part.report_rest()
+
+
+def _jury(record: _Part) -> dict[str, Any] | None:
+    counts: dict[Side, int] = dict.fromkeys(SIDES, 0)
+    votes, opinions = record.take("votes"), []
+    for side, count, told in _by_side(record, votes) if isinstance(votes, dict) else _by_juror(record, votes):
+        counts[side] += count
+        opinions += told
+    for side, field in zip(SIDES, ("buyer_votes", "seller_votes"), strict=True):
+        told_count = record.text(field)
+        counts[side] = int(told_count) if told_count.isdecimal() else counts[side]
+    opinions += _opinions(record, record.take("opinions"), "opinions")
+    winner = SIDE_WORDS.get(record.text("winner").casefold())
+    if not any(counts.values()):
+        if winner or opinions:
+            record.remark("How many jurors voted for each side is not told, so the outcome was not taken over.")
+        return None
+    if winner and winner != ("seller" if counts["seller"] > counts["buyer"] else "buyer"):
+        record.remark(
+            f"The record names the {winner} as winner, but its votes say otherwise; the votes were taken over."
+        )
+    return {"buyer": counts["buyer"], "seller": counts["seller"], "opinions": opinions}
+
+
+Votes = Iterator[tuple[Side, int, list[dict[str, Any]]]]
+
+
+def _by_side(record: _Part, votes: dict[str, Any]) -> Votes:
+    """Votes for a side as a number, or as a list of what its voters wrote."""
+    for name, value in votes.items():
+        side = SIDE_WORDS.get(name.casefold())
+        if side is not None and isinstance(value, list):
+            texts = [part.text("text") for part in record.parts(value, "votes")]
+            yield side, len(value), [{"side": side, "text": text} for text in texts]
+        elif side is not None and str(value).isdecimal():
+            yield side, int(value), []
+        else:
+            record.remark(f"`{record.name('votes')} › {name}` is no number of votes for a side and was left out.")
+
+
+def _by_juror(record: _Part, votes: Any) -> Votes:
+    entries = [str(vote) if isinstance(vote, int) else vote for vote in votes] if isinstance(votes, list) else votes
+    for opinion in _opinions(record, entries, "votes"):
+        yield opinion["side"], 1, [opinion]
+
+
+def _opinions(record: _Part, entries: Any, field: str) -> Iterator[dict[str, Any]]:
+    for part in record.parts(entries, field):
+        side, text = part.text("side"), part.text("text")
+        if not side and text.casefold() in SIDE_WORDS:  # a bare vote
+            side, text = text, ""
+        yield {"side": _side(side, part.name("side")), "text": text}
+        part.report_rest()
+
+
+def _category(record: _Part) -> tuple[str, str]:
+    """Of several names, the one that says most: a subcategory before a category."""
+    names = [name for _ in FIELDS["category"] if (name := record.text("category"))]
+    found = sorted((known for name in names if (known := category(name))), key=lambda known: not known[1])
+    if not found:
+        record.remark(f"The category (“{', '.join(names)[:80]}”) is none of the five; “Other” is put in its place.")
+        return "Other", ""
+    return found[0]
+
+
+def _side(word: str, where: str) -> Side:
+    side = SIDE_WORDS.get(word.strip().casefold())
+    if side is None:
+        raise CaseError(f"`{where}`: “{word[:40]}” is no side. Write `buyer` or `seller`.")
+    return side

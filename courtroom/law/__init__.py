@@ -1,0 +1,1 @@
+"""Statutes, charges, judgments and article numbers."""

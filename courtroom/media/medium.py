@@ -1,0 +1,27 @@
+"""A picture or a video, as a case names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from courtroom.strict import Strict
+
+MediumKind = Literal["image", "video"]
+
+
+class Medium(Strict):
+    """A picture or a video that belongs to a piece of evidence."""
+
+    id: str = Field(min_length=1, max_length=80, description="Unique within the case, e.g. `buyer-1-photo`.")
+    kind: MediumKind
+    file: str = Field(min_length=1, max_length=255, description="Path inside the case's folder, with `/`.")
+    description: str = Field(default="", max_length=4_000, description="What it shows, for members that can't see.")
+    sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$", description="Content hash once taken in.")
+
+
+def hashed(medium: Medium, hashes: Mapping[str, str]) -> Medium:
+    """A medium with its content hash, where there is one for its path."""
+    return medium.model_copy(update={"sha256": hashes.get(medium.file, medium.sha256)})

@@ -1,0 +1,181 @@
+"""What-if sweeps from a shell: `python -m courtroom sweep RUN --vary rounds=1,2,3 --drop jurors`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from concurrent.futures import wait
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import read_values
+from courtroom.shell.output import LOOK_S
+from courtroom.sweeps.plan import (
+    Axis,
+    Plan,
+    evidence_left_out,
+    grid,
+    members_left_out,
+    rules_left_out,
+    singly,
+    values,
+)
+from courtroom.sweeps.results import Result, results
+
+
+class Drop(StrEnum):
+    """What can be left out in turn."""
+
+    jurors = "jurors"
+    evidence = "evidence"
+    rules = "rules"
+
+
+def sweep(
+    run: Annotated[str, typer.Argument(help="A finished run, or a sweep's id to go on with it.")],
+    vary: Annotated[
+        list[str] | None, typer.Option(help="KEY=V1,V2,... as in --set; values with commas as JSON.")
+    ] = None,
+    drop: Annotated[list[Drop] | None, typer.Option(help="Leave each of these out in turn.")] = None,
+    propose: Annotated[
+        int | None, typer.Option(help="What would change the verdict? Single changes within this budget of calls.")
+    ] = None,
+    cross: Annotated[bool, typer.Option("--grid", help="Every combination, not one change at a time.")] = False,
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many seeds, from the run's own on.")] = 1,
+    estimate: Annotated[bool, typer.Option(help="Ask nothing; say how many calls it would take.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
+) -> None:
+    """Ask what would have changed: many variants of one run; what they share is asked once."""
+    house = Courthouse()
+    if run.startswith("sweep-"):
+        name, wanted = run, house.sweeps.store.sweep(run).plan
+    else:
+        name, wanted = "", _plan(house, run, vary or [], drop or [], propose, cross, seeds)
+    if estimate:
+        found = house.sweeps.estimate(wanted, lambda done, total: _tell(f"Rehearsed {done} of {total}"))
+        house.close()
+        told = f"{found.runs} runs: {found.ask} calls would be asked, {found.serve} are served from the record."
+        takes = {"variants": len(wanted.variants), "runs": found.runs, "ask": found.ask, "serve": found.serve}
+        print(json.dumps(takes) if json_ else told)
+        return
+    name = name or house.sweeps.start(wanted)
+    house.sweeps.go(name)
+    _follow(house, name)
+    summary = result(house, name)
+    house.close()
+    if json_:
+        print(json.dumps(summary, ensure_ascii=False))
+    else:
+        _print(summary)
+    raise typer.Exit(0 if summary["status"] == "done" else 1)
+
+
+def result(house: Courthouse, name: str) -> dict[str, Any]:
+    """A sweep's result as plain data."""
+    row, cells = house.sweeps.store.sweep(name), house.sweeps.store.cells(name)
+    found = results(row.plan, cells)
+    return {
+        "sweep": name,
+        "base": row.base,
+        "status": row.status,
+        "reason": row.reason,
+        "decided": found.decided,
+        "runs": dict(Counter(cell.status for cell in cells)),
+        "seeds": list(row.plan.seeds),
+        "variants": [_line(one) for one in found.rows],
+        "influential": [one.name for one in found.influential("member", "evidence")][:5],
+    }
+
+
+def _line(one: Result) -> dict[str, Any]:
+    shares = {name: [round(n, 4) for n in (s.value, s.low, s.high)] for name, s in one.shares.items()}
+    return {
+        "variant": one.name,
+        "kind": one.kind,
+        "done": one.done,
+        "outcome": one.outcome,
+        "shares": shares,
+        "votes": None if one.votes is None else round(one.votes, 4),
+        "swing": None if one.swing is None else round(one.swing, 4),
+        "flips": one.flips,
+        "pairs": one.pairs,
+        "runs": list(one.runs),
+    }
+
+
+def _plan(
+    house: Courthouse, run: str, vary: list[str], drop: list[Drop], budget: int | None, cross: bool, seeds: int
+) -> Plan:
+    base = house.sweeps.base(run)
+    procedure = house.procedures[base.run.procedure]
+    wanted = list(range(base.run.seed, base.run.seed + seeds))
+    axes: list[Axis] = []
+    for text in vary:
+        path, equals, given = text.partition("=")
+        if not equals or not given:
+            raise typer.BadParameter(f"--vary {text}: write KEY=V1,V2,...")
+        if path.strip() == "seed":
+            wanted = [_seed(value) for value in read_values(given)]
+        else:
+            axes.append(values(path.strip(), read_values(given)))
+    for what in dict.fromkeys(drop):
+        makers = {
+            Drop.jurors: lambda: members_left_out(procedure, base.setup, base.case, base.run.seed),
+            Drop.evidence: lambda: evidence_left_out(base.case),
+            Drop.rules: lambda: rules_left_out(base.setup),
+        }
+        if not (axis := makers[what]()):
+            raise typer.BadParameter(f"--drop {what}: {procedure.title} has no {what} here that can be left out.")
+        axes.append(axis)
+    if budget is not None:
+        offered = house.sweeps.propose(run, budget, lambda done, total: _tell(f"Rehearsed {done} of {total}"))
+        axes.append(tuple(variant for variant, _ in offered))
+    return house.sweeps.plan(run, grid(*axes) if cross else singly(*axes), wanted)
+
+
+def _seed(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise typer.BadParameter(f"--vary seed: {value} is no seed; seeds are whole numbers from 0 on.")
+    return value
+
+
+def _follow(house: Courthouse, name: str) -> None:
+    """Tell progress on stderr until the sweep is done, paused or cancelled; Ctrl-C pauses it."""
+    _tell(name)
+    told = -1
+    settled = house.sweeps.settled(name)
+    try:
+        while True:
+            over = settled.done()
+            row = house.sweeps.store.sweep(name)
+            cells = house.sweeps.store.cells(name)
+            done = sum(cell.status == "done" for cell in cells)
+            if done != told:
+                _tell(f"{done} of {len(cells)} runs are done")
+                told = done
+            if over:
+                settled.result()
+                _tell(f"{row.status}. {row.reason}".strip())
+                return
+            wait([settled], timeout=LOOK_S)
+    except KeyboardInterrupt:
+        house.sweeps.pause(name)
+    house.sweeps.wait(name)
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _print(summary: dict[str, Any]) -> None:
+    print(f"{summary['sweep']}  {summary['status']}  {summary['reason']}".rstrip())
+    for line in summary["variants"]:
+        swing = "" if line["swing"] is None else f"{line['swing']:+.0%}"
+        flips = f"{line['flips']} of {line['pairs']} flipped" if line["pairs"] else ""
+        print(f"{line['outcome'] or '-':12}  {swing:>6}  {flips:16}  {line['variant']}")
+    if summary["influential"]:
+        print(f"Most influential: {'; '.join(summary['influential'])}")

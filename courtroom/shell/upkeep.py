@@ -1,0 +1,52 @@
+"""The store from a shell: `doctor` and `backup`."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from courtroom.errors import CourtroomError
+from courtroom.settings import Settings, from_environment
+from courtroom.upkeep.backup import restore as put_back
+from courtroom.upkeep.backup import write
+from courtroom.upkeep.doctor import examine
+
+SIGNS = {"fine": "ok", "mended": "mended", "wrong": "WRONG"}
+
+
+def doctor(
+    mend: Annotated[bool, typer.Option(help="Mend what can be mended; else nothing is written.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Look everything over: store, indexes, media, libraries, settings, servers; exit code 1 where something is wrong."""
+    try:
+        settings = from_environment()
+    except CourtroomError:
+        # The doctor says what is wrong with the others.
+        settings = Settings.model_construct(home=Path(os.environ.get("COURTROOM_HOME", ".courtroom")))
+    found = []
+    for finding in examine(settings, mend=mend):
+        found.append(finding)
+        if not json_:
+            print(f"{SIGNS[finding.state]}\t{finding.about}\t{finding.told}", flush=True)
+    if json_:
+        print(json.dumps([finding.model_dump() for finding in found], ensure_ascii=False))
+    raise typer.Exit(1 if any(finding.state == "wrong" for finding in found) else 0)
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="FILE.zip")],
+    restore: Annotated[bool, typer.Option(help="Put FILE back into a COURTROOM_HOME without a store.")] = False,
+) -> None:
+    """Copy the store, media and imports under way into one file, also while runs go on; indexes are made anew."""
+    settings = from_environment()
+    if restore:
+        count = put_back(settings, file)
+        print(f"{count} files of {file} are in {settings.home}.")
+    else:
+        count = write(settings, file)
+        print(f"{count} files are in {file}, which opens.")

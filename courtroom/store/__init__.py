@@ -1,0 +1,1 @@
+"""The SQLite file: opening, checking, reading and writing it."""

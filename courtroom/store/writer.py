@@ -1,0 +1,164 @@
+"""Writes in a thread of their own: one after the other, held while the disk takes none, and tried again."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from courtroom.errors import CourtroomError
+from courtroom.store.database import Database
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+PROBE_S = 1.0
+"""How often a write that the disk did not take is tried again."""
+LOOK_S = 0.05
+
+FULL = "The disk is full: make room; the run goes on by itself."
+LOCKED = "Another program has locked the store: close it; the run goes on by itself."
+UNWRITABLE = "The store can't be written to: check its disk; the run goes on by itself."
+_PASSING = {
+    sqlite3.SQLITE_FULL: FULL,
+    sqlite3.SQLITE_BUSY: LOCKED,
+    sqlite3.SQLITE_LOCKED: LOCKED,
+    sqlite3.SQLITE_IOERR: UNWRITABLE,
+    sqlite3.SQLITE_CANTOPEN: UNWRITABLE,
+    sqlite3.SQLITE_READONLY: UNWRITABLE,
+}
+
+
+def passing(error: BaseException) -> str:
+    """What a person can do about a write that the disk did not take; empty where trying again can't help."""
+    if isinstance(error, sqlite3.OperationalError):
+        return _PASSING.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "")
+    if isinstance(error, OSError):
+        return {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EIO: UNWRITABLE, errno.EROFS: UNWRITABLE}.get(
+            error.errno or 0, ""
+        )
+    return ""
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """What the disk does not take, where a person waits for it, is told in a sentence.
+
+    Raises:
+        CourtroomError: with that sentence.
+    """
+    try:
+        yield
+    except (sqlite3.OperationalError, OSError) as error:
+        if not (told := passing(error)):
+            raise
+        raise CourtroomError(told) from error
+
+
+class Writer:
+    """All writes of one process that must not be lost, and that nobody's loop may wait for.
+
+    A write that fails because the disk is full, the store locked or a device faulty is held in memory, with all that
+    come after it, and tried again each second. What is held when the process is killed is lost: that can't be helped.
+
+    `trouble` is a sentence on why writes are held; empty while they go through.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._queue: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._some = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._ending = False
+        self._closed = False
+        self._listeners: list[Callable[[str], None]] = []
+        self.trouble = ""
+
+    def put(self, write: Callable[[], T]) -> Future[T]:
+        """Do a write after those before it. The future can't be cancelled: what was put in is written."""
+        done: Future[T] = Future()
+        done.set_running_or_notify_cancel()
+        with self._some:
+            if self._closed:
+                raise RuntimeError("the writer is closed")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="courtroom-writer", daemon=True)
+                self._thread.start()
+            self._queue.append((write, done))
+            self._some.notify()
+        return done
+
+    async def do(self, write: Callable[[], T]) -> T:
+        """Do a write after those before it, and wait for it."""
+        return await asyncio.wrap_future(self.put(write))
+
+    async def settled(self) -> None:
+        """Wait until all that was put in so far is written, or is held."""
+        done = self.put(lambda: None)
+        while not done.done() and not self.trouble:
+            await asyncio.wait([asyncio.wrap_future(done)], timeout=LOOK_S)
+
+    def listen(self, told: Callable[[str], None]) -> None:
+        """Have somebody told, in the writer's thread, each time that `trouble` changes."""
+        self._listeners.append(told)
+
+    def end(self) -> None:
+        """Hold nothing any more: what the disk does not take at once is given up, with its error."""
+        with self._some:
+            self._ending = True
+            self._some.notify()
+
+    def close(self) -> None:
+        """Write what is still to be written, then end the thread."""
+        self.end()
+        with self._some:
+            self._closed = True
+            self._some.notify()
+        if self._thread is not None:
+            self._thread.join()
+
+    # --- in the thread --------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while self._wait():
+            write, done = self._queue[0]
+            try:
+                result = write()
+            except Exception as error:  # noqa: BLE001  whoever put it in is told
+                why = passing(error)
+                if why and not self._ending:
+                    self._tell(why, error)
+                    with self._some:
+                        self._some.wait_for(lambda: self._ending, PROBE_S)
+                    continue
+                if why:
+                    log.error("a write is lost, as the disk did not take it: %s", error)
+                self._queue.popleft()
+                done.set_exception(error)
+            else:
+                self._tell("")
+                self._queue.popleft()
+                done.set_result(result)
+            del write, done
+
+    def _wait(self) -> bool:
+        """Wait for a write; False when there will be none any more."""
+        with self._some:
+            self._some.wait_for(lambda: self._queue or self._closed)
+            return bool(self._queue)
+
+    def _tell(self, why: str, error: Exception | None = None) -> None:
+        if why == self.trouble:
+            return
+        self.trouble = why
+        if error is not None:
+            log.warning("writes are held: %s", error)
+        for told in self._listeners:
+            told(why)

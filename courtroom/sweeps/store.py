@@ -1,0 +1,157 @@
+"""Sweeps on disk: their plans, and the id of every run before it is made, so that none is ever made twice."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from courtroom.engine.events import Verdict
+from courtroom.engine.lease import Lease
+from courtroom.engine.store import new_id
+from courtroom.errors import CourtroomError, Unreadable
+from courtroom.store.database import Database
+from courtroom.store.rows import read, read_all
+from courtroom.strict import Strict
+from courtroom.sweeps.plan import Plan
+
+Status = Literal["running", "paused", "done", "cancelled"]
+
+
+class NoSuchSweep(CourtroomError):
+    """No sweep has this id."""
+
+
+class Sweep(Strict):
+    """One sweep as listed."""
+
+    id: str
+    base: str
+    title: str
+    plan: Plan
+    status: Status
+    reason: str
+    created: float
+    owner: str | None
+    heartbeat: float | None
+
+
+class Cell(Strict):
+    """One variant under one seed: its run, and how that stands."""
+
+    variant: int
+    """Position in the plan."""
+    seed: int
+    run: str
+    status: Literal["waiting", "running", "paused", "done", "failed"]
+    """`waiting`: the run is not made yet, or was deleted."""
+    verdict: Verdict | None
+
+
+class SweepStore:
+    """Reads and writes sweeps. Methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.lease = Lease(database, "sweeps")
+
+    def create(self, plan: Plan, title: str, base_seed: int) -> str:
+        """Put a sweep on record and return its id. The base under its own seed is the base run itself."""
+        sweep = f"sweep-{new_id()}"
+        rows = [
+            (sweep, number, seed, plan.base if (number, seed) == (0, base_seed) else new_id())
+            for number in range(len(plan.variants))
+            for seed in plan.seeds
+        ]
+        with self._database.transaction() as db:
+            db.execute(
+                "INSERT INTO sweeps (id, base, title, plan, status, created) VALUES (?, ?, ?, ?, 'paused', ?)",
+                (sweep, plan.base, title, plan.model_dump_json(), time.time()),
+            )
+            db.executemany("INSERT INTO sweep_runs VALUES (?, ?, ?, ?)", rows)
+        return sweep
+
+    def same(self, plan: Plan) -> str | None:
+        """The last sweep with this very plan that was not cancelled."""
+        row = self._database.connection.execute(
+            "SELECT id FROM sweeps WHERE base = ? AND plan = ? AND status <> 'cancelled' ORDER BY rowid DESC",
+            (plan.base, plan.model_dump_json()),
+        ).fetchone()
+        return str(row["id"]) if row else None
+
+    def sweep(self, sweep: str) -> Sweep:
+        """One sweep.
+
+        Raises:
+            NoSuchSweep: nothing is on record under this id.
+        """
+        row = self._database.connection.execute("SELECT * FROM sweeps WHERE id = ?", (sweep,)).fetchone()
+        if row is None:
+            raise NoSuchSweep(f"There is no sweep “{sweep}” here; it may have been deleted.")
+        return _sweep(row)
+
+    def sweeps(self) -> list[Sweep]:
+        """All sweeps that can be read, newest first; `unreadable` has the others."""
+        return self._read_all()[0]
+
+    def unreadable(self) -> list[Unreadable]:
+        """The sweeps whose row is damaged."""
+        return self._read_all()[1]
+
+    def cells(self, sweep: str) -> list[Cell]:
+        """Every variant under every seed, in the order in which they are run: the base first."""
+        rows = self._database.connection.execute(
+            "SELECT variant, sweep_runs.seed, run, coalesce(status, 'waiting') AS status, verdict FROM sweep_runs"
+            " LEFT JOIN runs ON runs.id = run WHERE sweep = ? ORDER BY variant, sweep_runs.seed",
+            (sweep,),
+        )
+        return [_cell(row) for row in rows]
+
+    def status(self, sweep: str) -> str:
+        """Where the sweep stands."""
+        row = self._database.connection.execute("SELECT status FROM sweeps WHERE id = ?", (sweep,)).fetchone()
+        return str(row["status"]) if row else "deleted"
+
+    def set_status(self, sweep: str, status: Status, reason: str = "") -> None:
+        """Say where the sweep stands."""
+        self._database.connection.execute(
+            "UPDATE sweeps SET status = ?, reason = ? WHERE id = ?", (status, reason, sweep)
+        )
+
+    def delete(self, sweep: str, take_out: Callable[[list[str]], None]) -> None:
+        """Forget a sweep and its runs, all or nothing; the base run stays.
+
+        Args:
+            take_out: forgets runs, within the transaction.
+        """
+        with self._database.transaction() as db:
+            rows = db.execute(
+                "SELECT run FROM sweep_runs WHERE sweep = ? AND run <> (SELECT base FROM sweeps WHERE id = sweep)",
+                (sweep,),
+            )
+            take_out([row["run"] for row in rows])
+            db.execute("DELETE FROM sweep_runs WHERE sweep = ?", (sweep,))
+            db.execute("DELETE FROM sweeps WHERE id = ?", (sweep,))
+
+    def _read_all(self) -> tuple[list[Sweep], list[Unreadable]]:
+        return read_all(self._database.connection.execute("SELECT * FROM sweeps ORDER BY rowid DESC"), _sweep)
+
+
+def _sweep(row: sqlite3.Row) -> Sweep:
+    fields = dict(row)
+    return read(
+        "sweep",
+        row["id"],
+        lambda: Sweep.model_validate({**fields, "plan": Plan.model_validate_json(fields["plan"])}),
+    )
+
+
+def _cell(row: sqlite3.Row) -> Cell:
+    fields = dict(row)
+
+    def parsed() -> Cell:
+        verdict = Verdict.model_validate_json(fields["verdict"]) if fields["verdict"] else None
+        return Cell.model_validate({**fields, "verdict": verdict})
+
+    return read("run", row["run"], parsed)

@@ -1,0 +1,1 @@
+"""Looking after a store: the doctor, and backups."""

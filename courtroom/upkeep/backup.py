@@ -1,0 +1,109 @@
+"""One file with everything that can't be made again: the store, media, imports under way."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from courtroom.errors import StoreError
+from courtroom.settings import Settings
+from courtroom.store.database import MIGRATIONS
+from courtroom.store.file import check, copy, damages, explained
+
+STORE = "courtroom.sqlite"
+_MEMBER = re.compile(r"courtroom\.sqlite|media/[0-9a-f]{64}\.[a-z0-9]+|imports/[0-9a-f]{64}\.jsonl")
+"""What a backup holds, and all that is taken out of one."""
+
+
+def write(settings: Settings, to: Path) -> int:
+    """A consistent copy, also while runs go on; opened again before it takes the name. The number of its files.
+
+    Raises:
+        StoreError: there is nothing to copy, it can't be written, or it does not open.
+    """
+    if not settings.database.is_file():
+        raise StoreError(
+            f"There is no store at {settings.database}, so there is nothing to copy. Check COURTROOM_HOME."
+        )
+    if to.suffix.lower() != ".zip" or to.is_dir():
+        raise StoreError(f"{to} must be a file name that ends in .zip.")
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=to.parent, prefix=".backup-") as folder:
+            store, part = Path(folder) / STORE, Path(folder) / to.name
+            copy(settings.database, store)
+            # After the store: a medium is there before any row names it.
+            files = [(STORE, store), *_beside(settings)]
+            with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
+                for name, path in files:
+                    archive.write(path, name, zipfile.ZIP_DEFLATED if name == STORE else zipfile.ZIP_STORED)
+            store.unlink()
+            _verify(part, Path(folder) / "again")
+            os.replace(part, to)
+    except OSError as error:
+        raise StoreError(
+            f"{to} can't be written: {error.strerror or error}. Make room, or name another file."
+        ) from error
+    except sqlite3.Error as error:
+        raise explained(error, settings.database) from error
+    return len(files)
+
+
+def restore(settings: Settings, source: Path) -> int:
+    """Put a backup into a home without a store. The number of its files.
+
+    Raises:
+        StoreError: there is a store already, or the file is no whole backup.
+    """
+    home = settings.home
+    if settings.database.exists():
+        raise StoreError(f"{home} has a store already. Set COURTROOM_HOME to an empty folder, and restore there.")
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=home, prefix=".restore-") as folder:
+            again = Path(folder) / "again"
+            count = _verify(source, again)
+            for name in ("media", "imports"):
+                if (again / name).is_dir():
+                    shutil.copytree(again / name, home / name, dirs_exist_ok=True)
+            os.replace(again / STORE, settings.database)  # last: a home with a store is a home with all of it
+    except OSError as error:
+        raise StoreError(
+            f"{source} can't be restored: {error.strerror or error}. Check the file and {home}."
+        ) from error
+    return count
+
+
+def _beside(settings: Settings) -> Iterator[tuple[str, Path]]:
+    for folder in (settings.media, settings.home / "imports"):
+        for path in sorted(folder.glob("*")):
+            name = f"{folder.name}/{path.name}"
+            if path.is_file() and _MEMBER.fullmatch(name):
+                yield name, path
+
+
+def _verify(path: Path, folder: Path) -> int:
+    """Unpack a backup and look at its store. The number of its files."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            if STORE not in names or not all(_MEMBER.fullmatch(name) for name in names):
+                raise StoreError(f"{path.name} is no backup of Courtroom. Choose another file.")
+            archive.extractall(folder)  # noqa: S202  each name is one of ours; damaged members are told by their checksums
+        check(folder / STORE, MIGRATIONS)
+        with closing(sqlite3.connect(folder / STORE)) as db:
+            found = damages(db)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        raise StoreError(f"{path.name} is no ZIP file, or it is damaged. Choose another backup.") from error
+    except sqlite3.Error as error:
+        raise StoreError(f"The store in {path.name} does not open ({error}). Choose another backup.") from error
+    if found:
+        raise StoreError(f"The store in {path.name} is damaged: {found[0]}. `doctor` says more; choose another backup.")
+    return len(names)

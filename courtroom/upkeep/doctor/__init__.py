@@ -1,0 +1,6 @@
+"""Looks over everything that is kept and everything it needs, says what is wrong, and mends what can be mended."""
+
+from courtroom.upkeep.doctor.examine import examine
+from courtroom.upkeep.doctor.finding import Finding
+
+__all__ = ["Finding", "examine"]

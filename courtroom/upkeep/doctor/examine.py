@@ -1,0 +1,36 @@
+"""The whole examination, in the order in which one thing rests on another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from courtroom.courthouse import Courthouse
+from courtroom.settings import Settings
+from courtroom.upkeep.doctor import file, indexes, kept_media, leases, rows, servers, surroundings
+from courtroom.upkeep.doctor.finding import Finding
+
+
+def examine(settings: Settings, *, mend: bool = False) -> Iterator[Finding]:
+    """Everything, one finding after the other.
+
+    Args:
+        mend: whether what can be mended is mended; else nothing is written.
+    """
+    yield from surroundings.libraries()
+    yield from surroundings.variables()
+    yield from servers.reachable(settings)
+    yield from surroundings.place(settings)
+    checked = list(file.store(settings, mend))
+    yield from checked
+    if any(finding.state == "wrong" for finding in checked) or checked[-1].about != "schema":
+        return  # what rests on the file can't be told
+    house = Courthouse(settings)
+    try:
+        yield from rows.readable(house, mend)
+        yield from rows.belonging(house, mend)
+        yield from leases.living(house, mend)
+        yield from kept_media.whole(house, mend)
+        yield from indexes.words(house, mend)
+        yield from indexes.vectors(house, mend)
+    finally:
+        house.close()

@@ -1,0 +1,152 @@
+"""The rows of the store: whether each can be read, and belongs to something."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from courtroom.cases.kinds import parse_case
+from courtroom.courthouse import Courthouse
+from courtroom.engine.events import EVENT
+from courtroom.engine.interventions import Intervention
+from courtroom.engine.people import question
+from courtroom.errors import Unreadable
+from courtroom.knowledge.imports import Pending
+from courtroom.knowledge.lessons import taught
+from courtroom.models.request import digest_text
+from courtroom.models.spec import RECORDED
+from courtroom.store.rows import read
+from courtroom.upkeep.doctor.finding import Finding, fine, mended, wrong
+
+Row = Mapping[str, Any]
+TOLD = 10
+"""Of bad rows of one table, so many are named."""
+
+
+def _run(house: Courthouse, row: Row) -> object:
+    run = house.store.run(row["id"])
+    house.store.case(run)
+    if run.procedure not in house.procedures:
+        raise Unreadable("run", run.id, f"its procedure “{run.procedure}” is not installed here")
+    return house.store.setup(run.id, house.procedures[run.procedure].setup)
+
+
+def _part(house: Courthouse, row: Row) -> object:
+    if digest_text(row["text"]) != row["hash"]:
+        raise ValueError("its text is not the one that was kept")
+    return row
+
+
+# Cases before the runs that hear them: a run whose case was set aside can't be read either.
+READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
+    "snapshots": ("hash", lambda house, row: parse_case(json.loads(row["body"]))),
+    "runs": ("id", _run),
+    "events": ("run", lambda house, row: EVENT.validate_json(row["body"], context=RECORDED)),
+    "interventions": ("run", lambda house, row: Intervention.model_validate_json(row["body"], context=RECORDED)),
+    "questions": ("run", lambda house, row: question(row)),
+    "parts": ("hash", _part),
+    "answers": ("key", lambda house, row: house.answers.entry(row["key"])),
+    "cases": ("id", lambda house, row: house.library.case(row["id"])),
+    "setups": ("name", lambda house, row: house.setups.load(row["name"])),
+    "knowledge": ("id", lambda house, row: house.knowledge.collections[row["collection"]].parse(row["body"])),
+    "lessons": ("seq", lambda house, row: taught(row)),
+    "imports": ("name", lambda house, row: Pending.model_validate(row)),
+    "sweeps": ("id", lambda house, row: house.sweeps.store.sweep(row["id"])),
+}
+"""Of each table: the column that names a row, and how a row is read."""
+
+
+def readable(house: Courthouse, mend: bool) -> Iterator[Finding]:
+    """Each row is read as the app reads it; what can't be is set aside in a JSON file beside the store."""
+    for table, (name, parse) in READERS.items():
+        count, bad = 0, []
+        for row in house.database.connection.execute(f"SELECT rowid AS rowid_, * FROM {table}"):
+            count += 1
+            try:
+                read(table, row[name], partial(parse, house, _plain(row)))
+            except Unreadable as error:
+                bad.append((row, error))
+        if not bad:
+            yield fine(f"rows: {table}", f"All {count:,} can be read.")
+            continue
+        told = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:TOLD])
+        more = f"; and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
+        if not mend:
+            yield wrong(
+                f"rows: {table}",
+                f"{len(bad)} of {count:,} can't be read ({told}{more}). Use --mend to set them aside, or put a backup in place.",
+            )
+            continue
+        aside = [(table, row, str(error.why)) for row, error in bad]
+        if table == "runs":
+            aside += [("events", row, "its run was set aside") for one, _ in bad for row in _events(house, one["id"])]
+        to = set_aside(house, aside)
+        yield mended(
+            f"rows: {table}", f"{len(bad)} of {count:,} could not be read ({told}{more}); they are in {to} now."
+        )
+
+
+def belonging(house: Courthouse, mend: bool) -> Iterator[Finding]:
+    """Rows of runs and sweeps that are not there; a person's interventions in a deleted run stay, as it can be brought back."""
+    stray: list[tuple[str, sqlite3.Row, str]] = []
+    for table, column, of in (
+        *((table, "run", "runs") for table in ("events", "questions", "seats", "rewinds")),
+        ("sweep_runs", "sweep", "sweeps"),
+    ):
+        number = "run AS rowid_" if table == "sweep_runs" else "rowid AS rowid_"
+        rows = house.database.connection.execute(
+            f"SELECT {number}, * FROM {table} WHERE {column} NOT IN (SELECT id FROM {of})"
+        )
+        stray += [(table, row, f"its {of[:-1]} is not there") for row in rows]
+    if not stray:
+        yield fine("rows: strays", "Every row belongs to a run or a sweep that is there.")
+    elif mend:
+        to = set_aside(house, stray)
+        yield mended(
+            "rows: strays", f"{len(stray)} rows belonged to runs or sweeps that are not there; they are in {to} now."
+        )
+    else:
+        yield wrong(
+            "rows: strays",
+            f"{len(stray)} rows belong to runs or sweeps that are not there. They do no harm; --mend sets them aside.",
+        )
+
+
+def set_aside(house: Courthouse, rows: list[tuple[str, sqlite3.Row, str]]) -> Path:
+    """Write rows into a JSON file, then take them out of the store: nothing is lost if it is interrupted."""
+    folder = house.settings.home
+    to = folder / f"set-aside-{time.strftime('%y%m%d-%H%M%S')}-{time.time_ns() % 1_000_000:06d}.json"
+    # Escaped, so that bytes that are no text are kept too.
+    body = [{"table": table, "why": why, "row": _plain(row)} for table, row, why in rows]
+    with to.open("w", encoding="ascii") as file:
+        json.dump(body, file, indent=1, default=repr)
+        file.flush()
+        os.fsync(file.fileno())
+    with house.database.transaction() as db:
+        for table, row, _ in rows:
+            if table == "sweep_runs":
+                db.execute("DELETE FROM sweep_runs WHERE sweep = ? AND run = ?", (row["sweep"], row["run"]))
+            else:
+                db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row["rowid_"],))
+            if table == "knowledge":
+                db.execute(f"DELETE FROM words_{row['collection']} WHERE rowid = ?", (row["rowid_"],))
+                db.execute("UPDATE collections SET changes = changes + 1 WHERE name = ?", (row["collection"],))
+    return to
+
+
+def _events(house: Courthouse, run: str) -> list[sqlite3.Row]:
+    with closing(
+        house.database.connection.execute("SELECT rowid AS rowid_, * FROM events WHERE run = ?", (run,))
+    ) as rows:
+        return rows.fetchall()
+
+
+def _plain(row: sqlite3.Row) -> dict[str, Any]:
+    return {name: value for name, value in dict(row).items() if name != "rowid_"}

@@ -1,0 +1,76 @@
+"""Uploaded cases: taken in one by one, and told together."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import streamlit as st
+
+from courtroom.cases.files import ENDINGS, read_each
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from pages.parts.shared.inert import inert, literal
+
+MOST_TOLD = 100
+"""Of cases, refusals and remarks, so many are listed each."""
+
+
+def upload(house: Courthouse) -> None:
+    """Take in files; what is wrong with one record does not hold up the others."""
+    files = st.file_uploader(
+        "Cases as .json, .jsonl, or .zip with pictures and videos; documents as .txt, .md or .pdf; labelled texts as .csv, "
+        ".tsv or .jsonl",
+        type=[ending.removeprefix(".") for ending in sorted(ENDINGS)],
+        accept_multiple_files=True,
+        help="A ZIP file holds case.json and its media. See any sample's export for the form. A table of labelled texts has a "
+        "column “label” and a column “text”, or a pair such as “premise” and “hypothesis”.",
+    )
+    if not st.button("Take in", disabled=not files, type="primary"):
+        return
+    taken: list[str] = []
+    refused: list[str] = []
+    remarks: Counter[str] = Counter()
+    with st.spinner("Reading and checking ..."):
+        for file in files or []:
+            _take_in(house, file.name, file.getvalue(), taken, refused, remarks)
+    _tell(taken, refused, remarks)
+
+
+def _take_in(
+    house: Courthouse, name: str, data: bytes, taken: list[str], refused: list[str], remarks: Counter[str]
+) -> None:
+    try:
+        for found in read_each(name, data):
+            if isinstance(found, CourtroomError):
+                refused.append(str(found))
+                continue
+            try:
+                taken.append(house.library.add(found).title)
+            except CourtroomError as error:
+                refused.append(str(error))
+            else:
+                remarks.update(found.remarks)
+    except CourtroomError as error:
+        refused.append(str(error))
+
+
+def _tell(taken: list[str], refused: list[str], remarks: Counter[str]) -> None:
+    """One sentence on all; where there is more to say, it is folded below."""
+    told = f"Taken in: {literal(taken[0])}." if len(taken) == 1 else f"{len(taken)} cases taken in."
+    if refused:
+        told = f"{len(taken)} case{'s' * (len(taken) != 1)} taken in, {len(refused)} refused: {literal(refused[0])}"
+        (st.warning if taken else st.error)(told, icon=":material/error:")
+    else:
+        st.success(told, icon=":material/check:")
+    if len(taken) + len(refused) + len(remarks) > 1:
+        with st.expander("Details"):
+            _list("Refused", refused)
+            _list("Remarks", [f"{text} ({times} times)" if times > 1 else text for text, times in remarks.items()])
+            _list("Taken in", taken)
+
+
+def _list(title: str, lines: list[str]) -> None:
+    if lines:
+        st.caption(f"{literal(title)}: {len(lines)}")
+        rest = [f"... and {len(lines) - MOST_TOLD} more"] if len(lines) > MOST_TOLD else []
+        inert("\n".join((*lines[:MOST_TOLD], *rest)), small=True)

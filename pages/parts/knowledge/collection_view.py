@@ -1,0 +1,133 @@
+"""A collection: browse it, or search it with all three scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from courtroom.cases.criminal import CriminalCase
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from courtroom.knowledge.collection import Collection, EmbeddingMismatch, Found, Mode
+from courtroom.law.charge import Charge
+from courtroom.law.statute import Statute
+from pages.parts.shared.inert import inert, literal
+from pages.parts.shared.units import count
+from pages.parts.shared.unreadable_rows import unreadable_rows
+
+PAGE = 20
+TOLD = {
+    "statutes": "Articles of the Criminal Law of the PRC (2023 amendment). What is marked as a digest is unofficial and in our "
+    "words; import a statute book for the law's own.",
+    "charges": "The list of charges with the articles under which they stand.",
+    "cases": "Referred precedents with their judgments. The bundled ones are fictional.",
+}
+MODES: dict[Mode, str] = {"hybrid": "By both, fused", "dense": "By meaning (dense)", "bm25": "By words (BM25)"}
+
+
+def collection_view(house: Courthouse, name: str) -> None:
+    """Search field, ranks, then the records."""
+    collection: Collection[Any] = house.knowledge.collections[name]  # type: ignore[index]
+    st.caption(f"{TOLD[name]} {count(len(collection))} records.")
+    if collection.mismatched:
+        _reindex(house, collection)
+        return
+    top = st.columns([5, 2], vertical_alignment="bottom")
+    text = top[0].text_input(
+        "Search by matter", placeholder="a wallet taken on a bus · 在公交车上扒窃", key=f"search-{name}"
+    )
+    mode = top[1].selectbox("Order", list(MODES), format_func=MODES.__getitem__, key=f"mode-{name}")
+    if text.strip():
+        try:
+            found = house.runner.do(collection.search(text, PAGE, mode)).result()
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+            return
+        if not found:
+            st.info("Nothing fits. Use other words, or another order.", icon=":material/filter_alt_off:")
+            return
+        scores_table([(title_of(one.record), one) for one in found])
+        for one in found:
+            record_view(one.record)
+        return
+    if not len(collection):
+        st.info("Nothing is here yet. Import a file above.", icon=":material/auto_stories:")
+        return
+    pages = (len(collection) - 1) // PAGE + 1
+    page = st.number_input(f"Page of {pages}", 1, pages, 1, key=f"page-{name}", width=160) if pages > 1 else 1
+    unreadable_rows(collection.unreadable((page - 1) * PAGE, PAGE))
+    for record in collection.page((page - 1) * PAGE, PAGE):
+        record_view(record)
+
+
+def scores_table(rows: list[tuple[str, Found[Any]]]) -> None:
+    """The three scores of what was found, side by side."""
+    frame = pd.DataFrame(
+        [
+            {
+                "Found": title,
+                "Dense rank": one.scores.dense_rank,
+                "Similarity": one.scores.similarity,
+                "BM25 rank": one.scores.bm25_rank,
+                "BM25": one.scores.bm25,
+                "Fused": one.scores.fused,
+            }
+            for title, one in rows
+        ]
+    )
+    similarity = st.column_config.ProgressColumn("Similarity", min_value=0.0, max_value=1.0, format="%.2f")
+    st.dataframe(frame, hide_index=True, width="stretch", column_config={"Similarity": similarity})
+
+
+def title_of(record: Any) -> str:
+    """What a list calls a record."""
+    if isinstance(record, Statute):
+        return f"Article {record.id} · {' · '.join(filter(None, (record.title.zh, record.title.en)))}".strip(" ·")
+    if isinstance(record, Charge):
+        articles = f"article{'s' * (len(record.articles) > 1)} {', '.join(record.articles)}"
+        return f"{' · '.join(filter(None, (record.name.zh, record.name.en)))} ({articles})"
+    if isinstance(record, CriminalCase):
+        charges = "; ".join((record.gold.charges or ()) if record.gold else ())
+        return " · ".join(filter(None, (record.title, charges)))
+    return str(getattr(record, "title", "") or getattr(record, "text", "") or record.id)
+
+
+def record_view(record: Any) -> None:
+    """One record, folded."""
+    with st.expander(literal(title_of(record))):
+        if isinstance(record, Statute):
+            if record.digest:
+                st.badge("Unofficial digest", color="orange")
+            for text in (record.text.zh, record.text.en):
+                inert(text)
+            for band in record.bands:
+                extra = (", or life" if band.life else "") + (", or death" if band.death else "")
+                when = " · ".join(filter(None, (band.when.zh, band.when.en)))
+                inert(f"• {when}: {band.least} to {band.most} months{extra}", small=True)
+            if record.charges:
+                inert("Charges: " + "; ".join(f"{c.zh} {c.en}".strip() for c in record.charges), small=True)
+            if record.interpretation:
+                inert(record.interpretation, small=True, faint=True)
+        elif isinstance(record, Charge):
+            for text in (record.text.zh, record.text.en):
+                inert(text)
+        elif isinstance(record, CriminalCase):
+            inert(record.facts)
+            inert(record.real_outcome(), small=True)
+
+
+def _reindex(house: Courthouse, collection: Collection[Any]) -> None:
+    try:
+        collection.check_embedding()
+    except EmbeddingMismatch as error:
+        st.warning(literal(str(error)))
+    if st.button(f"Re-index {len(collection)} records with {literal(house.knowledge.embedding.name)}", type="primary"):
+        try:
+            with st.spinner("Embedding and indexing ..."):
+                house.runner.do(collection.reindex()).result()
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+        else:
+            st.rerun()

@@ -1,0 +1,116 @@
+"""Every step of learning, newest first; the latest on a record can be undone."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import streamlit as st
+from pydantic import ValidationError
+
+from courtroom.cases.drafts import DraftBatch
+from courtroom.cases.explain import explain
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from courtroom.knowledge.lessons import Change, Taught
+from courtroom.models.spec import OFFLINE
+from courtroom.procedures.verdict.alignment import first_drafts
+from courtroom.text.diffs import changes
+from pages.parts.shared.blocks_view import diff_html
+from pages.parts.shared.inert import inert, literal
+from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.unreadable_rows import unreadable_rows
+
+PAGE = 25
+LONGEST = 60
+"""Characters of a record's name in a list."""
+PHASES = {
+    "norms": "Norms distilled",
+    "archive": "Standard archived",
+    "buffer": "Kept in the buffer",
+    "induction": "Directive induced",
+    "refinement": "Directive refined",
+    "confidence": "Confidence moved",
+    "merge": "Directives merged",
+    "pruning": "Directives pruned",
+}
+
+
+def lessons_view(house: Courthouse) -> None:
+    """The record of learning, and training data for an expert."""
+    _alignment(house)
+    st.subheader("Steps of learning")
+    unreadable_rows(house.knowledge.lessons.unreadable())
+    lessons = list(reversed(house.knowledge.lessons.all()))
+    if not lessons:
+        st.info(
+            "Nothing has been learned yet. VERDICT learns from cases whose real judgment is known; norms are distilled from "
+            "precedents of disputes.",
+            icon=":material/school:",
+        )
+        return
+    wanted = st.multiselect("Show", list(PHASES), format_func=PHASES.__getitem__, placeholder="all steps")
+    shown = [taught for taught in lessons if not wanted or taught.phase in wanted]
+    pages = max(1, (len(shown) - 1) // PAGE + 1)
+    page = st.number_input(f"Page of {pages}", 1, pages, 1, width=160) if pages > 1 else 1
+    for taught in shown[(page - 1) * PAGE : page * PAGE]:
+        _lesson(house, taught)
+
+
+def _alignment(house: Courthouse) -> None:
+    heard = [row.id for row in house.store.runs() if row.procedure == "verdict" and row.status == "done"]
+    drafts = tuple(first_drafts(house.record(run) for run in heard)) if heard else ()
+    with st.expander(f"Training data for an expert: {len(drafts)} recorded first drafts with a known judgment"):
+        st.caption(
+            "Right first drafts become demonstrations; wrong ones are reflected upon and drafted again, and where that "
+            "corrects them they become preference pairs. Both are exported for TRL from the run's Share menu."
+        )
+        model = st.text_input("Model that reflects and corrects", OFFLINE, key="alignment_model")
+        if st.button(f"Build from {len(drafts)} drafts", disabled=not drafts):
+            batch = DraftBatch(id="drafts", title=f"Training data from {len(drafts)} first drafts", drafts=drafts)
+            try:
+                setup = house.procedures["alignment"].setup.model_validate({"model": {"id": model.strip() or OFFLINE}})
+            except ValidationError as error:
+                st.error(literal(" ".join(explain(error))))
+                return
+            run = house.new_run("alignment", batch, setup, 0)
+            house.runner.go(run, keys=typed_keys())
+            st.session_state["run"] = run
+            st.switch_page("pages/deliberation.py", query_params={"run": run})
+
+
+def _lesson(house: Courthouse, taught: Taught) -> None:
+    at = f"{datetime.fromtimestamp(taught.at):%Y-%m-%d %H:%M}"
+    mark = " · undone" if taught.undone else ""
+    what = literal(_name(taught.changes[0])) if taught.changes else "nothing changed"
+    with st.expander(f"**{PHASES[taught.phase]}** · {what} · {literal(taught.why)} · {at}{mark}"):
+        for change in taught.changes:
+            _change(change)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if taught.run:
+                st.link_button("Open the run", f"/deliberation?run={taught.run}")
+            if taught.undone is None and st.button("Undo this step", key=f"undo-{taught.seq}", icon=":material/undo:"):
+                try:
+                    house.knowledge.lessons.undo(taught.seq)
+                except CourtroomError as error:
+                    st.error(literal(str(error)))
+                else:
+                    st.rerun()
+
+
+def _name(change: Change) -> str:
+    """What a reader knows the changed record by."""
+    record = change.after or change.before or {}
+    name = str(record.get("title") or record.get("text") or change.id)
+    return name if len(name) <= LONGEST else f"{name[:LONGEST]}..."
+
+
+def _change(change: Change) -> None:
+    before, after = change.before or {}, change.after or {}
+    st.caption(f"{literal(change.collection)} · {literal(_name(change))} · {literal(change.id)}")
+    if before.get("confidence") != after.get("confidence"):
+        inert(f"Confidence {before.get('confidence', 'none')} → {after.get('confidence', 'gone')}", small=True)
+    texts = [
+        str(record.get("text") or record.get("norms") or record.get("reasoning") or "") for record in (before, after)
+    ]
+    if any(kind != "same" for kind, _ in changes(*texts)):
+        st.html(diff_html(*texts))

@@ -1,0 +1,118 @@
+"""The memory: the standards as a graph, the micro-directives with their lives, and a search with the score's parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from courtroom.figures.confidence import draw_confidence
+from courtroom.figures.standards import draw_standards
+from courtroom.knowledge.jurisprudence import Directive, Standard
+from courtroom.knowledge.memory import Recall
+from pages.parts.shared.inert import inert, literal
+from pages.parts.shared.unreadable_rows import unreadable_rows
+
+TOLD = {
+    "standards": "Verified trajectories whose judgment was the real one. Two are linked where their labels are identical and "
+    "their vectors near. VERDICT fills this archive by itself as it hears cases whose real judgment is known.",
+    "directives": "Precise rules that the meta-model draws from standards, with a confidence that rises and falls with their "
+    "success. Below the threshold they are pruned; near-duplicates are merged.",
+}
+
+
+def memory_view(house: Courthouse, part: str) -> None:
+    """Search, then graph or directives."""
+    memory = house.knowledge.memory
+    unreadable_rows((memory.standards if part == "standards" else memory.directives).unreadable())
+    units: list[Any] = memory.standards.all() if part == "standards" else memory.directives.all()
+    buffered: list[Standard] = memory.buffer.all() if part == "standards" else []
+    st.caption(TOLD[part])
+    if not units and not buffered:
+        st.info(
+            "The memory is empty. Hear criminal cases with VERDICT: where the real judgment is known, it learns.",
+            icon=":material/psychology:",
+        )
+        return
+    if units:
+        _search(house, part)
+    theme = st.context.theme.type or "light"
+    if part == "standards":
+        _standards(house, units, buffered, theme)
+        return
+    for directive in sorted(units, key=lambda one: -one.confidence):
+        _directive(house, directive, theme)
+
+
+def _standards(house: Courthouse, archived: list[Standard], buffered: list[Standard], theme: str) -> None:
+    if archived:
+        tau = st.slider("Link from a cosine of (τ)", 0.0, 1.0, 0.4, 0.05)
+        try:
+            graph = house.runner.do(house.knowledge.memory.graph(tau)).result()
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+            return
+        figure: go.Figure = draw_standards(graph, archived, theme)
+        st.plotly_chart(figure, key="standards-graph")
+    for standard in archived:
+        _standard(standard)
+    if buffered:
+        st.subheader("Buffer")
+        st.caption("Trajectories that were wrong, or right without having been verified.")
+        for standard in buffered:
+            _standard(standard)
+
+
+def _search(house: Courthouse, part: str) -> None:
+    text = st.text_input("Search by facts", placeholder="a quarrel at a barbecue stall", key=f"recall-{part}")
+    if not text.strip():
+        return
+    query = Recall(collection=part, text=text, tags=(), k=10, tau=0.4, seeds=5, hops=2)
+    try:
+        hits = house.runner.do(house.knowledge.answer(query)).result()
+    except CourtroomError as error:
+        st.error(literal(str(error)))
+        return
+    rows = [
+        {
+            "Found": hit.record.get("title") or hit.record.get("text"),
+            "Score": hit.parts.score,
+            "IoU": hit.parts.iou,
+            "Topo": hit.parts.topo,
+            "SemSim": hit.parts.semsim,
+        }
+        for hit in hits
+        if hit.parts
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")
+
+
+def _standard(standard: Standard) -> None:
+    labels = ", ".join((*map(str, standard.gold.relevant_articles), *standard.gold.charges))
+    with st.expander(f"{literal(standard.title or standard.id)} · {literal(labels)}"):
+        inert(standard.facts)
+        inert(standard.reasoning, small=True)
+        inert(f"Judgment: {standard.verdict}", small=True)
+        if standard.induced:
+            st.caption(f"Became part of {literal(standard.induced)}")
+
+
+def _directive(house: Courthouse, directive: Directive, theme: str) -> None:
+    charges = "; ".join(directive.charges)
+    with st.expander(
+        f"{directive.confidence:.2f} · article {literal(directive.anchor)} {literal(charges)} · {literal(directive.text[:90])}"
+    ):
+        inert(directive.text)
+        st.caption(
+            f"{len(directive.supporting)} supporting, {len(directive.contrasting)} contrasting · {literal(directive.id)}"
+        )
+        life = house.knowledge.lessons.of(directive.id)
+        if st.toggle("Its life", key=f"life-{directive.id}"):
+            st.plotly_chart(draw_confidence(directive.id, life, theme), key=f"confidence-{directive.id}")
+            for taught in life:
+                undone = " (undone)" if taught.undone else ""
+                inert(f"• {taught.phase}{undone}: {taught.why} Run {taught.run or 'by hand'}.", small=True)

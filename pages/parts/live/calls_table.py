@@ -1,0 +1,116 @@
+"""Every call: prompt, media, answer, tokens, money, latency, asked or on record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.events import Called
+from courtroom.engine.record import Record
+from courtroom.media.medium import Medium
+from courtroom.models.request import Reply
+from courtroom.models.spec import OFFLINE
+from pages.parts.shared.answer_view import answer_view
+from pages.parts.shared.inert import literal
+from pages.parts.shared.media_view import medium_view
+from pages.parts.shared.units import duration, money
+
+
+def calls_table(house: Courthouse, record: Record) -> None:
+    """A table with filters; the selected call is shown whole below."""
+    if not record.calls:
+        st.info("Calls appear here as they are answered.", icon=":material/forum:")
+        return
+    names = {member.id: member.name for member in record.members}
+    top = st.columns(3)
+    stage = top[0].selectbox("Stage", ["All", *dict.fromkeys(call.stage for call in record.calls)])
+    member = top[1].selectbox("Member", ["All", *names], format_func=lambda i: names.get(i, i))
+    state = top[2].selectbox("Show", ["All", "Asked", "On record", "Failed", "Asked again"])
+    tests: dict[str, Callable[[Called], bool]] = {
+        "Asked": lambda c: c.source == "asked",
+        "On record": lambda c: c.source == "recorded",
+        "Failed": lambda c: c.value is None,
+        "Asked again": lambda c: len(c.keys) > 1,
+    }
+    calls = [
+        call
+        for call in record.calls
+        if stage in ("All", call.stage) and member in ("All", call.member) and (state == "All" or tests[state](call))
+    ]
+    table = pd.DataFrame(
+        {
+            "time": [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
+            "stage": [call.stage for call in calls],
+            "member": [names.get(call.member, call.member) for call in calls],
+            "question": [call.title for call in calls],
+            "model": [call.model for call in calls],
+            "source": [_source(call) for call in calls],
+            "tokens": [call.prompt_tokens + call.completion_tokens for call in calls],
+            "money": [money(call.cost) for call in calls],
+            "latency": [duration(call.latency_s) for call in calls],
+            "re-asks": [max(0, len(call.keys) - 1) for call in calls],
+        }
+    )
+    chosen = st.dataframe(
+        table, hide_index=True, width="stretch", height=320, on_select="rerun", selection_mode="single-row", key="calls"
+    )
+    rows = chosen.selection.rows
+    if not rows or rows[0] >= len(calls):
+        st.caption(f"{len(calls)} calls. Select a row to read the prompt and the answer.")
+        return
+    _whole(house, record, calls[rows[0]])
+
+
+def _source(call: Called) -> str:
+    if call.value is None:
+        return "failed"
+    return {"asked": "asked", "recorded": "on record", "person": "a person"}[call.source]
+
+
+def _teller(reply: Reply) -> str:
+    """Which model answered, and where."""
+    by = f"Answered by {literal(reply.model or 'a model that was not named')}"
+    system = f" ({literal(reply.fingerprint)})" if reply.fingerprint else ""
+    connection = f" through {literal(reply.connection)}" if reply.connection else ""
+    return by + system + connection + (f" at {literal(reply.address)}" if reply.address else "")
+
+
+def _whole(house: Courthouse, record: Record, call: Called) -> None:
+    st.subheader(literal(f"{call.title}: {call.path}"))
+    if call.error:
+        st.warning(literal(call.error))
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**Asked**")
+        if call.model == OFFLINE:
+            st.caption("The offline model read the question's inputs, not this prompt; a language model would read it.")
+        for number, key in enumerate(call.keys, start=1):
+            if len(call.keys) > 1:
+                st.caption(f"Attempt {number:d}")
+            messages = house.answers.request(key)
+            for message in messages[-2:] if number > 1 else messages:
+                st.caption(literal(message.role))
+                for index, part in enumerate(message.parts):
+                    if isinstance(part, Medium):
+                        medium_view(house, part, key=f"{key}-{index}")
+                    else:
+                        st.code(part, language=None, wrap_lines=True, height=260 if len(part) > 900 else "content")
+    with right:
+        st.markdown("**Answered**")
+        if call.value:
+            answer_view(call.value)
+        for key in call.keys:
+            reply = house.answers.reply(key)
+            if reply:
+                with st.expander("As it came"):
+                    st.code(reply.text, language=None, wrap_lines=True)
+                if reply.model or reply.address:
+                    st.caption(_teller(reply))
+                st.caption(
+                    f"{reply.usage.prompt:d} + {reply.usage.completion:d} tokens ({reply.usage.cached:d} cached) · "
+                    f"{literal(money(reply.cost))} · {duration(reply.latency_s)} · {reply.attempts:d} attempt(s)"
+                )

@@ -1,0 +1,221 @@
+"""What a person can do to a paused run, and what was done to it."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from courtroom.cases.dispute import SIDES, Dispute
+from courtroom.courthouse import Courthouse
+from courtroom.engine.interventions import Change, Deed, Intervention, Overrule, PutIn, Tell
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.engine.steer import answer_of, why_not_undo
+from courtroom.errors import CourtroomError
+from pages.parts.live.steer_changes import change_form
+from pages.parts.shared.answer_form import answer_fields
+from pages.parts.shared.inert import literal
+from pages.parts.shared.units import moment
+
+Do = Callable[[Deed], None]
+
+
+def steer(house: Courthouse, procedure: Procedure, record: Record) -> None:
+    """The list of interventions; where the run waits, the ways to intervene."""
+    run = record.run.id
+    if record.interventions:
+        _listed(house, record)
+    waits = record.run.status in ("paused", "failed") or house.runner.interrupted(run)
+    if not waits:
+        return
+    seen_before = st.session_state.get(f"seen-acts-{run}")
+    st.session_state[f"seen-acts-{run}"] = house.store.interventions.count(run)
+    with st.expander("Intervene", icon=":material/pan_tool:", expanded=bool(st.session_state.get(f"act-{run}"))):
+        st.caption(
+            "The run waits. What you do here takes effect when it goes on, is listed, and travels with every fork and export."
+        )
+        who = st.text_input("Your name", st.session_state.get("who", ""), placeholder="somebody", key=f"who-{run}")
+        st.session_state["who"] = who
+        way = st.segmented_control(
+            "What",
+            ["Overrule", "Change", "Evidence", "Note", "Members", "Seats"],
+            key=f"act-{run}",
+            label_visibility="collapsed",
+        )
+
+        def do(deed: Deed) -> None:
+            try:
+                house.steer.intervene(run, deed, who, seen_before, name=_once(run))
+            except CourtroomError as error:
+                st.error(literal(str(error)))
+            else:
+                st.session_state.pop(f"token-{run}", None)
+                st.rerun()
+
+        ways: dict[str, Callable[[], None]] = {
+            "Overrule": lambda: _overrule(procedure, record, do),
+            "Change": lambda: change_form(house, procedure, record, do),
+            "Evidence": lambda: _evidence(record, do),
+            "Note": lambda: _note(run, do),
+            "Members": lambda: _members(house, procedure, record, do),
+            "Seats": lambda: _seat(house, record, do),
+        }
+        if way:
+            ways[way]()
+
+
+def _once(run: str) -> str:
+    """One name a deed, so that a double click does it once."""
+    return str(st.session_state.setdefault(f"token-{run}", secrets.token_hex(6)))
+
+
+def _listed(house: Courthouse, record: Record) -> None:
+    with st.container(border=True):
+        st.caption("What persons did")
+        for one in record.interventions:
+            _line(house, record, one)
+
+
+def _line(house: Courthouse, record: Record, one: Intervention) -> None:
+    last = one is record.interventions[-1]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pending = not any(stage.index >= one.index for stage in record.stages) or _overtakes(record, one)
+        mark = (
+            ":material/schedule: takes effect when the run goes on" if pending and record.run.status != "done" else ""
+        )
+        st.markdown(
+            f":material/pan_tool: **{literal(one.who)}** {literal(one.told())} · from {literal(one.stage)} · {moment(one.at)} {mark}"
+        )
+        with st.popover("Before and after", type="tertiary"):
+            st.caption("Before")
+            st.code(_plain(one.before), language=None, wrap_lines=True)
+            st.caption("After")
+            st.code(_plain(one.after), language=None, wrap_lines=True)
+        if last and record.run.status in ("paused", "failed"):
+            why = why_not_undo(record, one)
+            if st.button(
+                "Undo",
+                key=f"undo-{one.id}",
+                icon=":material/undo:",
+                type="tertiary",
+                disabled=bool(why),
+                help=literal(why or "") or None,
+            ):
+                try:
+                    house.steer.undo(record.run.id, one.id)
+                except CourtroomError as error:
+                    st.error(literal(str(error)))
+                else:
+                    st.rerun()
+
+
+def _overtakes(record: Record, one: Intervention) -> bool:
+    call = record.call(one.deed.path) if isinstance(one.deed, Overrule) else None
+    return call is not None and call.value != one.after
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def _overrule(procedure: Procedure, record: Record, do: Do) -> None:
+    calls = {call.path: call for call in reversed(record.calls)}
+    if not calls:
+        st.caption("Nothing was answered yet.")
+        return
+
+    def told(path: str) -> str:
+        member = record.member(calls[path].member)
+        return f"{record.stage(calls[path].stage).name} · {member.name if member else calls[path].member} · {calls[path].title}"
+
+    path = st.selectbox("Whose answer", list(calls), format_func=told, key=f"overrule-{record.run.id}")
+    schema = answer_of(procedure, calls[path].task).model_json_schema()
+    with st.form(f"overrule-{path}", border=False):
+        try:
+            value = answer_fields(schema, calls[path].value, f"overrule-{record.run.id}-{path}")
+        except ValueError as error:
+            st.error(literal(error))
+            value = None
+        if st.form_submit_button("Overrule", type="primary") and value is not None:
+            do(Overrule(path=path, value=value))
+
+
+def _evidence(record: Record, do: Do) -> None:
+    with st.form(f"evidence-{record.run.id}", border=False, clear_on_submit=True):
+        side = st.radio("Whose", SIDES, horizontal=True) if isinstance(record.case, Dispute) else ""
+        text = st.text_area("What it says", placeholder="All who are asked from the next stage on will see it.")
+        if st.form_submit_button("Put in", type="primary") and text.strip():
+            do(PutIn(text=text, side=side))
+
+
+def _note(run: str, do: Do) -> None:
+    with st.form(f"note-{run}", border=False, clear_on_submit=True):
+        text = st.text_area("Note to all", placeholder="Told to everybody who is asked from the next stage on.")
+        st.caption("The offline model reads no prompts, so a note tells it nothing.")
+        if st.form_submit_button("Tell all", type="primary") and text.strip():
+            do(Tell(text=text))
+
+
+def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> None:
+    setup = house.steer.scene_setup(record)
+    without = procedure.without_one(setup)
+    if not without:
+        st.caption(f"{literal(procedure.title)} has a fixed bench: nobody can leave or join while it sits.")
+        return
+    names = {member.id: member.name for member in record.everybody}
+    leaves = st.selectbox(
+        "Who leaves", list(without), format_func=lambda i: names.get(i, i), key=f"leave-{record.run.id}"
+    )
+    left, right = st.columns(2)
+    if left.button("Have them leave", key=f"do-leave-{record.run.id}"):
+        for key, value in without[leaves].items():
+            do(Change(key=key, value=list(value) if isinstance(value, tuple) else value))
+    size = getattr(setup, "jury_size", None)
+    if size is not None and right.button(
+        "Seat one more", key=f"do-join-{record.run.id}", help="The seed draws who it is."
+    ):
+        do(Change(key="jury_size", value=size + 1))
+
+
+def _seat(house: Courthouse, record: Record, do: Do) -> None:
+    run = record.run.id
+    names = {member.id: member.name for member in record.members}
+    with st.form(f"seat-{run}", border=False):
+        chosen = st.selectbox("Which seat a person takes", list(names), format_func=lambda i: names[i])
+        columns = st.columns(2)
+        wait = columns[0].number_input("Seconds to answer", 1, None, None, placeholder="as long as it takes")
+        otherwise = columns[1].text_input(
+            "If nobody answers in time", "abstain", help="`abstain`, or the id of a model that answers."
+        )
+        if st.form_submit_button("Give the seat to a person", type="primary"):
+            spec = {"id": "person", "otherwise": otherwise or "abstain", **({"wait_s": wait} if wait else {})}
+            do(Change(key=f"members.{chosen}", value=spec))
+
+
+def seats(house: Courthouse, record: Record) -> None:
+    """The links of all seats that persons have, and who is waited for."""
+    setup = house.steer.scene_setup(record)
+    members = house.procedures[record.run.procedure].members(setup)
+    persons = [member for member in members if member.spec.id == "person"]
+    if not persons or record.run.status == "done":
+        return
+    waiting = {question.member: question for question in house.people.waiting(record.run.id)}
+    with st.container(border=True):
+        for member in persons:
+            question = waiting.get(member.id)
+            told = f"is asked for: {literal(question.title)}" if question else "is not asked for anything now"
+            left = (
+                f", {max(0, round(question.deadline - time.time()))} s left" if question and question.deadline else ""
+            )
+            token = house.people.seat(record.run.id, member.id).token
+            st.markdown(f":material/person: **{literal(member.name)}** ({literal(member.id)}) {told}{left}")
+            base = (st.context.url or "").split("?")[0].rstrip("/").removesuffix("/deliberation")
+            st.code(f"{base}/?seat={token}", language=None, wrap_lines=True)
+        st.caption(
+            "Each link opens that one seat and nothing else. Send it to whoever is to sit there, or open it yourself."
+        )

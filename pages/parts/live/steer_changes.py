@@ -1,0 +1,117 @@
+"""Changes of a run's setup from the next stage on: a persona, a model, an edge, a rule, a prompt, a knob."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.interventions import Change, Deed
+from courtroom.engine.knobs import is_group
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Setup
+from courtroom.models.apart import why_no_template
+from courtroom.models.prompts import templates
+from pages.parts.shared.inert import literal
+from pages.parts.shared.knobs import OWN_SECTION, knob
+
+Do = Callable[[Deed], None]
+
+
+def change_form(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> None:
+    """Choose what, then how it is to be."""
+    setup = house.steer.scene_setup(record)
+    fields = type(setup).model_fields
+    run = record.run.id
+    ways: dict[str, Callable[[], None]] = {
+        "Knob": lambda: _knob(setup, run, do),
+        "Model": lambda: _model(record, run, do),
+    }
+    if "jury" in fields and isinstance(getattr(setup, "jury", None), tuple) and getattr(setup, "jury", None):
+        ways["Persona"] = lambda: _persona(setup, run, do)
+    if "graph" in fields:
+        ways["Follow-graph"] = lambda: _edge(setup, record, run, do)
+    if "rules" in fields:
+        ways["Rules"] = lambda: _rules(setup, run, do)
+    ways["Prompt"] = lambda: _prompt(procedure, setup, run, do)
+    way = st.segmented_control("What to change", list(ways), default="Knob", required=True, key=f"change-{run}")
+    ways[way]()
+
+
+def _knob(setup: Setup, run: str, do: Do) -> None:
+    fields = {n: f for n, f in type(setup).model_fields.items() if n not in OWN_SECTION and not is_group(f)}
+    name = st.selectbox("Knob", list(fields), format_func=lambda n: fields[n].title or n, key=f"knob-{run}")
+    with st.form(f"knob-{run}-{name}", border=False):
+        value = knob(fields[name], getattr(setup, name), f"knob-{run}-{name}-value")
+        if st.form_submit_button("Change from the next stage on", type="primary"):
+            do(Change(key=name, value=value))
+
+
+def _model(record: Record, run: str, do: Do) -> None:
+    names = {member.id: f"{member.name} ({member.spec.id})" for member in record.members}
+    with st.form(f"model-{run}", border=False):
+        member = st.selectbox("Who", list(names), format_func=lambda i: names[i])
+        model = st.text_input("Model id", placeholder="offline, openai/NAME, ollama/NAME ...")
+        if st.form_submit_button("Change from the next stage on", type="primary") and model.strip():
+            do(Change(key=f"members.{member}", value={"id": model.strip()}))
+
+
+def _persona(setup: Any, run: str, do: Do) -> None:
+    seat = st.selectbox(
+        "Juror",
+        range(1, len(setup.jury) + 1),
+        format_func=lambda n: f"{n}: {setup.jury[n - 1].name}",
+        key=f"persona-{run}",
+    )
+    person = setup.jury[seat - 1].model_dump(mode="json")
+    with st.form(f"persona-{run}-{seat}", border=False):
+        columns = st.columns(3)
+        name = columns[0].text_input("Name", person["name"])
+        age = columns[1].number_input("Age", 18, 95, person["age"])
+        status = columns[2].text_input("Status", person["status"])
+        background = st.text_area("Background", person["background"], height="content")
+        traits = st.text_input("Traits", ", ".join(person["traits"]), help="A list with commas.")
+        interests = st.text_input("Interests", ", ".join(person["interests"]), help="A list with commas.")
+        if st.form_submit_button("Change from the next stage on", type="primary"):
+            new = {"name": name, "age": age, "status": status, "background": background}
+            lists = {"traits": _parts(traits), "interests": _parts(interests)}
+            do(Change(key=f"jury.{seat}", value={**person, **new, **lists}))
+
+
+def _edge(setup: Any, record: Record, run: str, do: Do) -> None:
+    edges = [tuple(edge) for edge in setup.graph.edges or ()]
+    names = {n: f"{n + 1}: {one.name}" for n, one in enumerate(setup.jury)}
+    with st.form(f"edge-{run}", border=False):
+        columns = st.columns(2)
+        follower = columns[0].selectbox("Who", list(names), format_func=lambda n: names[n])
+        followed = columns[1].selectbox("follows", list(names), min(1, len(names) - 1), format_func=lambda n: names[n])
+        if st.form_submit_button("Add this edge, or take it away", type="primary") and follower != followed:
+            edge = (follower, followed)
+            kept = [list(one) for one in edges if one != edge]
+            do(Change(key="graph.edges", value=kept if edge in edges else [*kept, list(edge)]))
+
+
+def _rules(setup: Any, run: str, do: Do) -> None:
+    with st.form(f"rules-{run}", border=False):
+        text = st.text_area("Rules, one a line", "\n".join(setup.rules), height="content")
+        if st.form_submit_button("Change from the next stage on", type="primary"):
+            do(Change(key="rules", value=[line.strip() for line in text.splitlines() if line.strip()]))
+
+
+def _prompt(procedure: Procedure, setup: Setup, run: str, do: Do) -> None:
+    shipped = templates(procedure.prompts)
+    name = st.selectbox("Prompt", list(shipped), key=f"prompt-{run}")
+    with st.form(f"prompt-{run}-{name}", border=False):
+        text = st.text_area("Template", setup.prompts.get(name, shipped[name]), height=320)
+        if st.form_submit_button("Change from the next stage on", type="primary"):
+            if why := why_no_template(name, text):
+                st.error(literal(why))
+            else:
+                do(Change(key="prompts", value={**setup.prompts, name: text}))
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

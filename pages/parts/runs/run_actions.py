@@ -1,0 +1,54 @@
+"""What can be done with a run from the list of runs, besides opening it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from courtroom import report
+from courtroom.courthouse import Courthouse
+from courtroom.engine.record import Record
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.run_list import RunLine
+from pages.parts.shared.inert import literal
+from pages.parts.shared.models_form import typed_keys
+
+
+def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
+    """Continue, export, delete. The run's record is read only when one of these is wanted."""
+    with st.popover("More"):
+        _actions(house, row, interrupted)
+
+
+def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
+    if (row.status in ("paused", "failed") or interrupted) and st.button("Continue", key=f"go-{row.id}"):
+        try:
+            house.runner.go(row.id, keys=typed_keys())
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+        else:
+            st.rerun()
+    _download(house, row, "Export as JSON", "json", lambda record: report.as_json(record, house.answers))
+    _download(
+        house, row, "Export as HTML report", "html",
+        lambda record: report.as_html(record, house.procedures[row.procedure], house.answers, house.media),
+    )  # fmt: skip
+    if st.button("Delete", key=f"delete-{row.id}", icon=":material/delete:"):
+        try:
+            record = house.record(row.id)
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+            return
+        if house.runner.drives(row.id):
+            house.runner.stop(row.id)
+            record = house.record(row.id)
+        st.session_state["deleted_run"] = record
+        house.store.delete(row.id)
+        st.rerun()
+
+
+def _download(house: Courthouse, row: RunLine, title: str, ending: str, write: Callable[[Record], str]) -> None:
+    st.download_button(
+        literal(title), lambda: write(house.record(row.id)), f"{row.id}.{ending}", key=f"{ending}-{row.id}"
+    )

@@ -1,0 +1,63 @@
+"""A form for an answer, drawn from its JSON schema: by it persons answer in a seat, and overrule others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.shared.inert import literal
+
+
+def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, key: str) -> dict[str, Any]:
+    """One widget a field; to be called within a form.
+
+    Raises:
+        ValueError: a field's JSON can't be read; the message names the field.
+    """
+    filled: dict[str, Any] = {}
+    kinds = schema.get("$defs", {})
+    for name, field in schema.get("properties", {}).items():
+        now = (value or {}).get(name, field.get("default"))
+        filled[name] = _field(name, _resolved(field, kinds), now, f"{key}-{name}")
+    return filled
+
+
+def _field(name: str, field: Mapping[str, Any], now: Any, key: str) -> Any:
+    title = literal(name.replace("_", " ").capitalize())
+    help_text = literal(field.get("description") or "")
+    if options := field.get("enum"):
+        place = options.index(now) if now in options else None
+        return st.radio(title, options, place, key=key, horizontal=True, help=help_text, format_func=literal)
+    match field.get("type"):
+        case "boolean":
+            return st.toggle(title, bool(now), key=key, help=help_text)
+        case "integer":
+            return st.number_input(title, value=int(now) if now is not None else 0, step=1, key=key, help=help_text)
+        case "number":
+            return st.number_input(title, value=float(now) if now is not None else 0.0, key=key, help=help_text)
+        case "string":
+            return st.text_area(title, str(now or ""), key=key, help=help_text, height="content")
+        case "array" if field.get("items", {}).get("type") == "string":
+            lines = st.text_area(
+                f"{title} (one a line)", "\n".join(map(str, now or ())), key=key, help=help_text, height="content"
+            )
+            return [line.strip() for line in lines.splitlines() if line.strip()]
+    told = json.dumps(now, ensure_ascii=False, indent=1) if now is not None else ""
+    text = st.text_area(f"{title} (JSON)", told, key=key, help=help_text, height="content")
+    if not text.strip():
+        return None
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{title} is not valid JSON, line {error.lineno}.") from error
+
+
+def _resolved(field: Mapping[str, Any], kinds: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "$ref" in field:
+        return {**kinds[field["$ref"].rpartition("/")[2]], **field}
+    if "const" in field:
+        return {**field, "enum": [field["const"]]}
+    return field

@@ -1,0 +1,148 @@
+"""A view's blocks on a page; where there are several labels, the reader chooses one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from courtroom.engine.blocks import Beside, Block, Cards, Diff, Flow, Graph, Marked, Table, Text, runs
+from courtroom.engine.procedure import Procedure
+from courtroom.figures.graph import draw_graph
+from courtroom.figures.palette import tone
+from courtroom.text.diffs import changes
+from pages.parts.shared.inert import escaped, inert, literal
+
+PER_ROW = 3
+MOST_SIDE_BY_SIDE = 14
+"""Labels; more are chosen from a list."""
+
+
+def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, key: str) -> None:
+    """Draw the blocks of one label."""
+    labels = list(labelled)
+    chosen = labels[-1]
+    if len(labels) > MOST_SIDE_BY_SIDE:
+        chosen = st.selectbox("Show", labels, key=f"label-{key}-{len(labels)}", label_visibility="collapsed")
+    elif len(labels) > 1:
+        chosen = st.segmented_control(
+            "Show",
+            labels,
+            default=labels[-1],
+            required=True,
+            format_func=literal,
+            key=f"label-{key}-{len(labels)}",
+            label_visibility="collapsed",
+        )
+    for number, block in enumerate(labelled[chosen]):
+        block_view(block, procedure, key=f"{key}-{number}")
+
+
+def block_view(
+    block: Block, procedure: Procedure, key: str, *, per_row: int = PER_ROW, together: Sequence[Graph] = ()
+) -> None:
+    """Draw one block; narrower beside others, and a graph in one layout with those beside it."""
+    if not isinstance(block, Graph) and block.title:
+        st.markdown(f"**{literal(block.title)}**")
+    if isinstance(block, Text):
+        inert(block.body)
+    elif isinstance(block, Graph):
+        theme = st.context.theme.type or "light"
+        figure = draw_graph(block, procedure.choices, theme, 620 if not together else 480, together)
+        st.plotly_chart(figure, key=f"graph-{key}")
+        inert(block.caption, small=True)
+    elif isinstance(block, Table):
+        _table(block)
+    elif isinstance(block, Flow):
+        _flow(block)
+    elif isinstance(block, Diff):
+        st.html(diff_html(block.before, block.after))
+    elif isinstance(block, Marked):
+        st.html(marked_html(block, procedure))
+        inert(block.caption, small=True)
+    elif isinstance(block, Beside):
+        columns = st.columns(len(block.blocks), gap="large") if per_row > 1 else [st.container() for _ in block.blocks]
+        for place, (column, part) in enumerate(zip(columns, block.blocks, strict=True)):
+            with column.container(border=True):
+                block_view(part, procedure, f"{key}-{place}", per_row=per_row, together=together)
+    else:
+        _cards(block, per_row)
+
+
+def marked_html(marked: Marked, procedure: Procedure) -> str:
+    """A text with its spans underlaid in the colours of their choices; the choice is told by its mark too."""
+    theme = st.context.theme.type or "light"
+    known = {choice.name: choice for choice in procedure.choices}
+    told = []
+    for text, span in runs(marked):
+        if span is None:
+            told.append(escaped(text))
+            continue
+        choice = known.get(span.choice)
+        colour = tone(choice.tone if choice else None, theme)
+        mark = f"<sup>{escaped(choice.mark)}</sup>" if choice else ""
+        style = f"background:{colour}2E;border-bottom:2px solid {colour};color:inherit;padding:0 2px"
+        told.append(f'<mark style="{style}" title="{escaped(span.note)}">{escaped(text)}{mark}</mark>')
+    return f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{"".join(told)}</div>'
+
+
+def diff_html(before: str, after: str) -> str:
+    """Both texts in one: what is gone struck through, what is new underlined."""
+    tags = {"same": "{}", "gone": "<del>{}</del>", "new": "<ins>{}</ins>"}
+    told = "".join(tags[kind].format(escaped(text)) for kind, text in changes(before, after))
+    style = (
+        "<style>.diff{white-space:pre-wrap;overflow-wrap:anywhere}.diff del,.diff ins{padding:0 .15em;border-radius:3px}"
+        ".diff del{background:rgba(217,72,47,.22)}.diff ins{background:rgba(47,160,110,.25)}"
+        ".diff del+ins{margin-left:.15em}</style>"
+    )
+    return f'{style}<div class="diff">{told}</div>'
+
+
+MARKS = {
+    "done": ":material/check:",
+    "passed": ":material/check_circle:",
+    "rejected": ":material/cancel:",
+    "to come": "",
+}
+
+
+def _flow(flow: Flow) -> None:
+    for number, step in enumerate(flow.steps):
+        if number:
+            st.html('<div style="text-align:center;opacity:.6;line-height:1">↓</div>')
+        with st.container(border=True):
+            word = {"passed": " · Pass", "rejected": " · Reject", "to come": " · to come", "done": ""}[step.state]
+            st.markdown(f"{MARKS[step.state]} **{literal(step.title)}** · {literal(step.who)}{word}")
+            if step.body:
+                inert(step.body, small=True)
+            for item in step.items:
+                inert(f"• {item}", small=True)
+
+
+def _table(table: Table) -> None:
+    if not table.rows:
+        st.caption(literal(table.empty))
+        return
+    config = {
+        name: st.column_config.ProgressColumn(name, min_value=0.0, max_value=1.0, format="%.2f")
+        for name in table.shares
+    }
+    st.dataframe(
+        pd.DataFrame(table.rows, columns=list(table.columns)), hide_index=True, width="stretch", column_config=config
+    )
+
+
+def _cards(cards: Cards, per_row: int) -> None:
+    if not cards.cards:
+        st.caption(literal(cards.empty))
+    for start in range(0, len(cards.cards), per_row):
+        for column, card in zip(st.columns(per_row), cards.cards[start : start + per_row], strict=False):
+            with column.container(border=True):
+                st.markdown(f"**{literal(card.title)}**")
+                if card.share is not None:
+                    st.progress(min(1.0, card.share))
+                st.caption(" · ".join(f"{literal(name)} {literal(value)}" for name, value in card.facts))
+                inert(card.body, small=True)
+                for item in card.items:
+                    inert(f"• {item}", small=True)

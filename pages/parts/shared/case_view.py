@@ -1,0 +1,146 @@
+"""One case: the order, the chat, the evidence of both sides, what the checks found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from courtroom.cases.case import Case
+from courtroom.cases.checks import check
+from courtroom.cases.dispute import SIDES, Dispute, Evidence, Message
+from courtroom.cases.files import write_json, write_zip
+from courtroom.courthouse import Courthouse
+from courtroom.figures.palette import tone
+from pages.parts.shared.inert import escaped, inert, literal
+from pages.parts.shared.media_view import medium_view
+
+MARKS = {"buyer": "●", "seller": "■"}
+
+
+def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> None:
+    """The viewer."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("All cases", icon=":material/arrow_back:"):
+            del st.query_params["case"]
+            st.rerun()
+        if st.button("Hear this case", type="primary", icon=":material/gavel:"):
+            hear(case.id)
+        st.download_button("JSON", write_json(case), f"{case.id}.json", "application/json", icon=":material/download:")
+        st.download_button(
+            "ZIP with media",
+            lambda: write_zip(case, house.media),
+            f"{case.id}.zip",
+            "application/zip",
+            icon=":material/download:",
+        )
+        if not house.library.is_sample(case.id) and st.button("Delete", icon=":material/delete:"):
+            st.session_state["deleted_case"] = house.library.delete(case.id)
+            del st.query_params["case"]
+            st.rerun()
+    st.title(literal(case.title))
+    if case.source:
+        st.caption(literal(case.source))
+    findings = check(case, house.media)
+    if findings:
+        with st.expander(f"Checks: {len(findings)} to look at", icon=":material/rule:"):
+            for finding in findings:
+                show = st.error if finding.severity == "error" else st.warning
+                show(f"{literal(finding.field)}: {literal(finding.message)}")
+    else:
+        st.caption(":material/check: Checks found nothing wrong with this case.")
+    if isinstance(case, Dispute):
+        _dispute(house, case)
+    else:
+        _plain(house, case)
+
+
+def _plain(house: Courthouse, case: Case) -> None:
+    """A case of any other kind: its sections, its media, what was really decided."""
+    media = list(case.media())
+    for title, text in case.sections():
+        st.subheader(literal(title))
+        inert(text)
+    if media:
+        st.subheader("Pictures and videos")
+    for start in range(0, len(media), 3):
+        for column, medium in zip(st.columns(3), media[start : start + 3], strict=False):
+            with column:
+                medium_view(house, medium)
+    if real := case.real_outcome():
+        with st.expander("What was really decided"):
+            st.caption("Members of a hearing never see this.")
+            inert(real)
+
+
+def _dispute(house: Courthouse, case: Dispute) -> None:
+    left, right = st.columns([1, 1], gap="large")
+    with left:
+        _order(case)
+    with right:
+        st.subheader("Chat")
+        if not case.chat:
+            st.caption("Buyer and seller did not write to each other.")
+        for line in case.chat:
+            _bubble(line)
+    st.subheader("Evidence")
+    if not case.evidence:
+        st.info("Neither side has submitted evidence.")
+    for turn in sorted({piece.round for piece in case.evidence}):
+        st.markdown(f"**Round {turn:d}**")
+        for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
+            with column:
+                for piece in case.by_side(side):
+                    if piece.round == turn:
+                        _piece(house, piece)
+    if case.jury:
+        with st.expander(
+            f"The real jury: {MARKS['buyer']} buyer {case.jury.buyer:d}, {MARKS['seller']} seller {case.jury.seller:d}"
+        ):
+            st.caption("Members of a hearing never see this.")
+            for opinion in case.jury.opinions:
+                inert(f"{MARKS[opinion.side]} {opinion.side}: {opinion.text}")
+
+
+def _order(case: Dispute) -> None:
+    deal = case.transaction
+    st.subheader("Order")
+    facts = [
+        ("Product", deal.product),
+        ("Price", f"{deal.price:,.2f} {deal.currency}"),
+        ("Condition", deal.condition),
+        ("Category", " › ".join(filter(None, (case.category, case.subcategory)))),
+        ("Ordered", f"{deal.ordered_at:%Y-%m-%d %H:%M}" if deal.ordered_at else ""),
+        ("Delivered", f"{deal.delivered_at:%Y-%m-%d %H:%M}" if deal.delivered_at else ""),
+        ("State", deal.order_state),
+    ]
+    rows = "".join(
+        f'<div style="display:flex;gap:1rem;padding:.15rem 0"><span style="flex:0 0 6rem;opacity:.7">{escaped(name)}</span>'
+        f'<span style="overflow-wrap:anywhere">{escaped(value)}</span></div>'
+        for name, value in facts
+        if value
+    )
+    st.html(rows)
+    if deal.description:
+        st.caption("The listing says")
+        inert(deal.description)
+
+
+def _bubble(line: Message) -> None:
+    side = "flex-start" if line.speaker == "buyer" else "flex-end"
+    colour = tone(SIDES.index(line.speaker), st.context.theme.type or "light")
+    at = f"{line.at:%Y-%m-%d %H:%M}" if line.at else ""
+    st.html(
+        f'<div style="display:flex;justify-content:{side}"><div style="max-width:80%;border:1px solid {colour};'
+        f'border-radius:14px;padding:.4rem .8rem"><div style="font-size:.75rem;color:{colour}">'
+        f"{MARKS[line.speaker]} {escaped(line.speaker)} {at}</div>"
+        f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{escaped(line.text)}</div></div></div>'
+    )
+
+
+def _piece(house: Courthouse, piece: Evidence) -> None:
+    with st.container(border=True):
+        st.caption(f"{MARKS[piece.side]} {literal(piece.id)}")
+        inert(piece.text)
+        for medium in piece.media:
+            medium_view(house, medium)

@@ -1,0 +1,54 @@
+"""The family of a run as an indented tree, each fork with what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from courtroom.courthouse import Courthouse
+from courtroom.evaluation.family import Kin
+from pages.parts.shared.beside import change_in_line
+from pages.parts.shared.inert import literal
+from pages.parts.shared.units import moment
+
+CHANGES = 4
+DEEPEST = 8
+"""Forks of forks from here on are not indented further."""
+SHOWN = 60
+"""Runs of a family that are shown; the rest are counted."""
+
+
+def family_view(house: Courthouse, run: str, marks: Sequence[str] = ()) -> None:
+    """All runs of the family; those in `marks` stand out."""
+    kin = house.family(run)
+    for one in kin[:SHOWN]:
+        _line(one, one.run.id in (marks or (run,)))
+    if len(kin) > SHOWN:
+        st.caption(f"and {len(kin) - SHOWN} more")
+
+
+def _line(kin: Kin, marked: bool) -> None:
+    row = kin.run
+    indent, line = st.columns([0.2 + 0.5 * min(kin.depth, DEEPEST), 12])
+    with indent:
+        if kin.depth:
+            st.html('<div style="text-align:right;opacity:.6">└─</div>')
+    with line:
+        icon = ":material/radio_button_checked:" if marked else ":material/radio_button_unchecked:"
+        name = f"**{literal(row.id)}**" if marked else literal(row.id)
+        if st.button(name, key=f"kin-{row.id}", icon=icon, type="tertiary"):
+            st.session_state["run"] = row.id
+            st.switch_page("pages/deliberation.py", query_params={"run": row.id})
+        outcome = literal(row.verdict.outcome) if row.verdict else literal(row.status)
+        st.caption(f"{outcome} · {moment(row.created)} · {_changed(kin)}")
+
+
+def _changed(kin: Kin) -> str:
+    if not kin.depth:
+        return "the first"
+    changes = list(kin.changes.all())
+    if not changes:
+        return "nothing changed"
+    told = [f"{literal(one.path)}: {literal(change_in_line(*one.values))}" for _, one in changes[:CHANGES]]
+    return "; ".join(told) + (f"; and {len(changes) - CHANGES} more" if len(changes) > CHANGES else "")
