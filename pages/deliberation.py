@@ -12,7 +12,7 @@ from pages.parts.calls_table import calls_table
 from pages.parts.controls import controls
 from pages.parts.family_view import family_view
 from pages.parts.house import courthouse, current_run
-from pages.parts.inert import literal
+from pages.parts.inert import declared, literal
 from pages.parts.member_grid import member_grid
 from pages.parts.records import read
 from pages.parts.stage_line import open_calls, stage_line
@@ -141,7 +141,7 @@ elif shown == "Family":
     family_view(house, run)
 else:
     view = next(view for view in procedure.views if view.title == shown)
-    st.caption(literal(view.help))
+    st.caption(declared(view.help))
     blocks_view(view.draw(record), procedure, key=f"{run}-{view.name}")
 
 prompt, completion = record.tokens

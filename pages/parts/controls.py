@@ -14,7 +14,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
-from pages.parts.inert import literal
+from pages.parts.inert import declared, literal
 from pages.parts.models_form import typed_keys
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
@@ -109,7 +109,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             )
             for own in procedure.exports:
                 st.download_button(
-                    literal(own.title),
+                    declared(own.title),
                     partial(own.write, record, house.answers),
                     f"{run.id}-{own.file}",
                     icon=":material/dataset:",
