@@ -17,7 +17,7 @@ from pages.parts.shared.blocks_view import blocks_view
 from pages.parts.shared.controls import controls
 from pages.parts.shared.family_view import family_view
 from pages.parts.shared.house import courthouse, current_run
-from pages.parts.shared.inert import literal
+from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.records import read
 from pages.parts.shared.units import count, duration, money
 
@@ -141,7 +141,7 @@ elif shown == "Family":
     family_view(house, run)
 else:
     view = next(view for view in procedure.views if view.title == shown)
-    st.caption(literal(view.help))
+    st.caption(declared(view.help))
     blocks_view(view.draw(record), procedure, key=f"{run}-{view.name}")
 
 prompt, completion = record.tokens

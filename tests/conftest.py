@@ -33,10 +33,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.name.startswith("test_killed") or item.path.name == "test_kills.py":
             item.add_marker(pytest.mark.kills)
-        browser = "browser" in item.path.relative_to(Path(__file__).parent).parts
-        if browser:
+        folder = item.path.relative_to(Path(__file__).parent).parent
+        if "browser" in folder.parts:
             item.add_marker(pytest.mark.browser)
-        item.add_marker(pytest.mark.xdist_group("browser" if browser else item.path.stem))
+        browser = item.get_closest_marker("browser") is not None
+        item.add_marker(pytest.mark.xdist_group("browser" if browser else str(folder / item.path.stem)))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -25,7 +25,22 @@ NAMED = ("label", "body", "help", "caption", "text", "captions")
 NEVER = ("write", "write_stream", "latex", "iframe", "graphviz_chart", "exception", "help", "status")
 """Calls that guess what they are given, or whose text is code: not used on any page."""
 DOOR = {"markdown": "literal", "html": "escaped", "never": ""}
-OURS = {"len", "sum", "round", "int", "max", "min", "range", "count", "many", "duration", "moment", "clock", "tone"}
+OURS = {
+    "len",
+    "sum",
+    "round",
+    "int",
+    "max",
+    "min",
+    "range",
+    "count",
+    "many",
+    "duration",
+    "moment",
+    "clock",
+    "tone",
+    "declared",
+}
 """Functions that give numbers, times and sizes in our words, or a colour."""
 
 

@@ -6,7 +6,7 @@ from courtroom.courthouse import Courthouse
 
 
 def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
-    """Put copies of a run on record with all of its events, numbered from `start`, each a minute older than the one before."""
+    """Put copies of a run on record with all of its events, numbered from `start`, each by a clock that is a minute further behind."""
     with house.database.transaction() as db:
         columns = [row["name"] for row in db.execute("PRAGMA table_info(runs)") if row["name"] not in ("id", "created")]
         names = ", ".join(columns)

@@ -17,14 +17,13 @@ from tenacity import wait_none
 
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
-from courtroom.models.keys import KEYS
 from courtroom.models.limits import Limits
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Reply, Request
 from courtroom.models.spec import ModelSpec
 from tests.openai_server import OpenAIServer
-from tests.say import question
+from tests.say import question, there
 
 MINUTE_S = 2.0
 
@@ -52,16 +51,15 @@ class Clocked(OpenAIServer):
 
 
 async def pool_at(server: OpenAIServer, folder: Path) -> ModelPool:
-    pool = ModelPool(MediaStore(folder), Limits(MINUTE_S))
-    with OpenAIServer() as other:  # LiteLLM loads much at its first call
-        KEYS.set({"OPENAI_API_BASE": other.url})
-        await pool.answer(question(tag="first"))
-    KEYS.set({"OPENAI_API_BASE": server.url})
+    pool = ModelPool(MediaStore(folder), there(server), Limits(MINUTE_S))
+    await pool.warm()
     return pool
 
 
 def questions(number: int, run: str = "0", **spec: object) -> list[Request]:
-    return [question(tag=f"{run}/{n}", text=f"Say word {n} of run {run}.", **spec) for n in range(number)]
+    return [
+        question(connection="test", tag=f"{run}/{n}", text=f"Say word {n} of run {run}.", **spec) for n in range(number)
+    ]
 
 
 async def asked(pool: ModelPool, *requests: Request) -> list[Reply]:
@@ -81,7 +79,10 @@ async def test_tokens_a_minute_hold_over_all_runs(tmp_path: Path) -> None:
     long = "word " * 400
     with Clocked() as server:
         pool = await pool_at(server, tmp_path)
-        requests = [question(tag=f"{n}", text=f"{n} {long}", tokens_per_minute=3_000, max_tokens=16) for n in range(8)]
+        requests = [
+            question(connection="test", tag=f"{n}", text=f"{n} {long}", tokens_per_minute=3_000, max_tokens=16)
+            for n in range(8)
+        ]
         await asked(pool, *requests)
     assert len(server.came) == 8
     assert server.most(1) <= 3_300
@@ -90,7 +91,7 @@ async def test_tokens_a_minute_hold_over_all_runs(tmp_path: Path) -> None:
 async def test_one_call_longer_than_a_minutes_tokens_is_made_all_the_same(tmp_path: Path) -> None:
     with Clocked() as server:
         pool = await pool_at(server, tmp_path)
-        await asked(pool, question(text="word " * 400, tokens_per_minute=10))
+        await asked(pool, question(connection="test", text="word " * 400, tokens_per_minute=10))
     assert len(server.came) == 1
 
 
@@ -172,10 +173,9 @@ async def test_a_call_that_is_cancelled_while_it_waits_leaves_its_place(tmp_path
 async def test_each_attempt_is_a_request_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failures, "_backoff", wait_none())
     with Clocked(faults=1.0, only=("cut body",)) as server:
-        KEYS.set({"OPENAI_API_BASE": server.url})
-        model = LiteLLMModel(MediaStore(tmp_path), Limits(MINUTE_S))
+        model = LiteLLMModel(MediaStore(tmp_path), there(server), Limits(MINUTE_S))
         spec = {"requests_per_minute": 2, "attempts": 4}
-        await asyncio.gather(model.answer(question(**spec)), return_exceptions=True)  # type: ignore[arg-type]
+        await asyncio.gather(model.answer(question(connection="test", **spec)), return_exceptions=True)  # type: ignore[arg-type]
     assert len(server.came) == 4
     assert server.most() <= 2
 

@@ -6,7 +6,6 @@ import json
 import sqlite3
 import subprocess
 import sys
-import tomllib
 from contextlib import closing
 from pathlib import Path
 
@@ -57,10 +56,6 @@ def as_of(version: int, home: Path, full: Path, run: str) -> None:
             db.execute(
                 "INSERT INTO events (run, kind, path, at, body) VALUES (?, 'learned', 'norms', 1.0, ?)", (run, body)
             )
-
-
-def test_the_version_on_record_is_the_project_s() -> None:
-    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == __version__
 
 
 @pytest.mark.parametrize("version", OLDER)

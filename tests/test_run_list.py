@@ -66,8 +66,8 @@ def test_the_list_is_filtered_ordered_and_paged_by_the_database(house: Courthous
     def ids(wanted: Wanted = Wanted(), *given: Any) -> list[str]:  # noqa: B008
         return [line.id for line in listed.page(wanted, *(given or (0, 25))) if isinstance(line, RunLine)]
 
-    everything = [run, *(f"{run}-{number:05d}" for number in range(9))]
-    assert ids() == everything
+    everything = [*(f"{run}-{number:05d}" for number in reversed(range(9))), run]
+    assert ids() == everything, "by their making, though each copy's clock was behind"
     assert ids(Wanted(), 0, 25, "oldest") == everything[::-1]
     assert ids(Wanted(), 4, 3) == everything[4:7]
     assert ids(Wanted(text="ärger MIT 100 %")) == [f"{run}-00004"]
@@ -117,10 +117,10 @@ def test_what_is_picked_stays_picked_on_another_page_of_the_list(house: Courthou
     run = heard(house, **SMALL)
     copies(house, run, 30)
     app: AppTest = page("runs")
-    app.checkbox(key=f"pick-{run}").check().run()
-    app.number_input(key="runs-page").set_value(2).run()
     app.checkbox(key=f"pick-{run}-00029").check().run()
+    app.number_input(key="runs-page").set_value(2).run()
+    app.checkbox(key=f"pick-{run}").check().run()
     next(button for button in app.button if button.label == "Compare 2 runs").click().run()
     assert not app.exception, app.exception
     assert app.title[0].value == "Compare"
-    assert app.session_state["compared"] == f"{run},{run}-00029"
+    assert app.session_state["compared"] == f"{run}-00029,{run}"

@@ -16,10 +16,11 @@ from courtroom.strict import Strict
 
 Order = Literal["newest", "oldest", "case"]
 ORDERS: dict[Order, str] = {
-    "newest": "created DESC, number DESC",
-    "oldest": "created, number",
-    "case": "folded(title), created DESC, number DESC",
+    "newest": "made DESC",
+    "oldest": "made",
+    "case": "folded(title), made DESC",
 }
+"""By the order in which runs were made, which no clock can change; a sweep stands where its last run does."""
 
 
 class RunLine(Strict):
@@ -138,10 +139,10 @@ def _lines(wanted: Wanted, with_title: bool = False) -> str:
     titles = ("runs.title", "sweeps.title") if with_title else ("''", "''")
     within = "sweep_runs.run <> sweeps.base"  # the base was there before, and is a run by itself
     return (
-        f"SELECT 'run' AS kind, runs.rowid AS number, runs.created AS created, {titles[0]} AS title, 1 AS runs FROM runs"
+        f"SELECT 'run' AS kind, runs.rowid AS number, runs.rowid AS made, {titles[0]} AS title, 1 AS runs FROM runs"
         f" WHERE {fits} AND NOT EXISTS (SELECT 1 FROM sweep_runs JOIN sweeps ON sweeps.id = sweep_runs.sweep"
         f" WHERE sweep_runs.run = runs.id AND {within})"
-        f" UNION ALL SELECT 'sweep', sweeps.rowid, sweeps.created, {titles[1]}, count(*)"
+        f" UNION ALL SELECT 'sweep', sweeps.rowid, max(runs.rowid), {titles[1]}, count(*)"
         " FROM sweeps JOIN sweep_runs ON sweep_runs.sweep = sweeps.id JOIN runs ON runs.id = sweep_runs.run"
         f" WHERE {within} AND {fits} GROUP BY sweeps.rowid"
     )

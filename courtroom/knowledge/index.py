@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.embedding import Embedding, Vectors
+from courtroom.knowledge.filled_memory import filled_memory
 from courtroom.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -167,7 +168,8 @@ class VectorIndex:
     def _guarded(self, work: Callable[[], T]) -> T:
         with self._lock:
             try:
-                return work()
+                with filled_memory():
+                    return work()
             except BaseException as error:  # noqa: BLE001  a panic in Chroma's Rust is no Exception
                 raise _Broken(str(error)) from error
 

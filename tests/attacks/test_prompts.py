@@ -15,6 +15,7 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
 from courtroom.engine.interventions import Change
+from courtroom.engine.lease import owner_of
 from courtroom.engine.rehearsal import rehearse
 from courtroom.engine.runner import LOST_TWICE
 from courtroom.models.apart import MEMORY_MB, Apart, PromptError, why_no_template
@@ -151,7 +152,7 @@ def test_a_restart_takes_a_run_with_a_looping_prompt_up_and_ends_it(tmp_path: Pa
     run = bench.start(ToySetup(prompts={"vote": own(LOOP)}))
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    assert bench.store.claim(run, f"{bench.runner.owner.split(':')[0]}:{gone.pid}:0", None)
+    assert bench.store.lease.claim(run, f"{owner_of(gone.pid)}:0", None)
     bench.store.set_status(run, "running")
     assert bench.runner.take_up_interrupted() == [run]
     bench.runner.wait(run, 60)

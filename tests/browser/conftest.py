@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, app_server, forked_app
 
-expect.set_options(timeout=120_000)  # a new server on a busy machine takes its time to draw the first page
+expect.set_options(timeout=60_000)  # a new server on a busy machine takes its time to draw the first page
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -14,8 +14,13 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
+<<<<<<< HEAD:pages/parts/shared/controls.py
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
+=======
+from pages.parts.inert import declared, literal
+from pages.parts.models_form import typed_keys
+>>>>>>> int:pages/parts/controls.py
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),
@@ -109,7 +114,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             )
             for own in procedure.exports:
                 st.download_button(
-                    literal(own.title),
+                    declared(own.title),
                     partial(own.write, record, house.answers),
                     f"{run.id}-{own.file}",
                     icon=":material/dataset:",

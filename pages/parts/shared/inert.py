@@ -28,6 +28,14 @@ def literal(text: object) -> str:
     return "".join(f"\\{c}" if c in MARKS else c for c in " ".join(str(text).split()))
 
 
+def declared(text: str) -> str:
+    """What the author of a procedure wrote: titles and help of knobs, roles and views. Ours, and so Markdown as it is.
+
+    Streamlit gives a widget's label to screen readers as it was written; `literal` would have them read its marks.
+    """
+    return text
+
+
 def escaped(text: object) -> str:
     """For HTML, between tags and in quoted attributes."""
     return escape(str(text), quote=True)

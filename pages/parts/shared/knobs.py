@@ -11,8 +11,13 @@ from pydantic.fields import FieldInfo
 from courtroom.cases.case import Case
 from courtroom.engine.knobs import bounds, is_group, plain
 from courtroom.engine.setup import Budget
+<<<<<<< HEAD:pages/parts/shared/knobs.py
 from pages.parts.shared.draft import Draft
 from pages.parts.shared.inert import literal
+=======
+from pages.parts.draft import Draft
+from pages.parts.inert import declared, literal
+>>>>>>> int:pages/parts/knobs.py
 
 OWN_SECTION = {"model", "roles", "members", "prompts", "jury", "graph", "rules", "budget", "empty_seats"}
 """Fields that have a section or an editor of their own."""
@@ -27,7 +32,7 @@ def knobs(draft: Draft, case: Case) -> None:
         _several(fields[name], options, draft, name)
     _grid({n: field for n, field in fields.items() if n not in groups and n not in offered}, draft.values, draft, "")
     for name, group in groups.items():
-        st.subheader(literal(fields[name].title or name), help=fields[name].description)
+        st.subheader(declared(fields[name].title or name), help=fields[name].description)
         _grid(group.model_fields, draft.values[name], draft, f"{name}-")  # type: ignore[union-attr]
     st.subheader("Budget", help="The run pauses when one of these is used up; it can be raised and continued.")
     _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
@@ -48,7 +53,7 @@ def _several(field: FieldInfo, options: dict[str, str], draft: Draft, name: str)
     """Several of what the case offers."""
     chosen = [one for one in draft.values[name] if one in options]
     draft.values[name] = st.multiselect(
-        literal(field.title or name),
+        declared(field.title or name),
         list(options),
         chosen,
         format_func=lambda one: options.get(one, one),
@@ -60,7 +65,7 @@ def _several(field: FieldInfo, options: dict[str, str], draft: Draft, name: str)
 
 def knob(field: FieldInfo, value: Any, key: str) -> Any:
     """One widget for one field, by its type."""
-    title, help_text = literal(field.title or ""), field.description
+    title, help_text = declared(field.title or ""), field.description
     kind, optional = plain(field.annotation)
     if get_origin(kind) is Literal:
         options = list(get_args(kind))

@@ -14,9 +14,15 @@ from courtroom.models.connections import Connections
 from courtroom.models.keys import first_set, typed_name
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+<<<<<<< HEAD:pages/parts/shared/models_form.py
 from pages.parts.shared.draft import Draft
 from pages.parts.shared.inert import literal
 from pages.parts.shared.knobs import knob
+=======
+from pages.parts.draft import Draft
+from pages.parts.inert import declared, literal
+from pages.parts.knobs import knob
+>>>>>>> int:pages/parts/models_form.py
 
 OFFERED = ("openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "mistral", "xai", "together_ai")
 """Providers for which a key can be typed."""
@@ -32,7 +38,7 @@ def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Con
     for column, role in zip(st.columns(len(procedure.roles), gap="large"), procedure.roles, strict=True):
         with column:
             given = st.text_input(
-                literal(role.title), roles.get(role.name, {}).get("id", ""), key=draft.key(f"role-{role.name}"), help=literal(role.help),
+                declared(role.title), roles.get(role.name, {}).get("id", ""), key=draft.key(f"role-{role.name}"), help=declared(role.help),
                 placeholder="the run's model",
             )  # fmt: skip
             there = roles.get(role.name, {}).get("connection", "")
@@ -121,7 +127,7 @@ def _connection(value: str, connections: Connections, key: str) -> str:
     return str(
         st.selectbox(
             "Connection", options, options.index(value), key=key, format_func=lambda name: literal(name) if name else OWN,
-            help=literal(ModelSpec.model_fields["connection"].description),
+            help=declared(ModelSpec.model_fields["connection"].description or ""),
         )
     )  # fmt: skip
 
