@@ -19,9 +19,10 @@ from courtroom.engine.lease import Hand
 from courtroom.engine.live import Live
 from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
+from courtroom.engine.run import Status
 from courtroom.engine.services import Services
 from courtroom.engine.spent import Spent
-from courtroom.engine.store import RunStore, Status
+from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 
 log = logging.getLogger(__name__)
