@@ -20,11 +20,12 @@ from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.rehearsal import Estimate, rehearse
+from courtroom.engine.run import Run
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Setup
 from courtroom.engine.setups import SetupStore
 from courtroom.engine.steer import Steer
-from courtroom.engine.store import Run, RunStore
+from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Differences, put_in
 from courtroom.evaluation.family import Kin, family

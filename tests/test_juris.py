@@ -142,6 +142,23 @@ def test_a_jury_of_which_fewer_than_the_quorum_answer_stops_the_run_in_words(hou
     assert "Only 1 of 5 members could vote in Sentence 1" in record.run.reason
 
 
+@pytest.mark.parametrize(
+    ("model", "few"),
+    [
+        (panel(sentences=lambda request: "  "), "0 of 2 generators had a sentence"),
+        (panel(lengths=lambda request: 3 if request.task.seat == 1 else 99), "1 of 5 jurors proposed a length"),
+    ],
+)
+def test_too_few_lengths_and_no_sentence_stop_the_run_in_the_same_words(
+    house: Courthouse, model: Scripted, few: str
+) -> None:
+    record = write(house, model, reasks=0)
+    assert record.run.reason == (
+        f"Only {few}, fewer than the quorum asks for. "
+        "Check the models' server and keys, then continue: those who failed are asked again."
+    )
+
+
 def test_a_dynamic_jury_is_drawn_anew_from_the_pool_by_the_seed(house: Courthouse) -> None:
     record = write(house, panel(), jury="dynamic", pool=9, jury_size=3)
     benches = [tuple(sorted(votes)) for votes in record.ballots.values()]

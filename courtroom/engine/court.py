@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
-import re
 from collections.abc import Awaitable, Iterable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -15,29 +13,17 @@ from pydantic import BaseModel, ValidationError
 
 from courtroom.cases.case import Case
 from courtroom.engine.errors import Abstained, QuorumLost
-from courtroom.engine.events import (
-    Called,
-    Event,
-    Learned,
-    Noted,
-    Retrieved,
-    Seated,
-    StageBegan,
-    StageEnded,
-    Tallied,
-    Voted,
-)
+from courtroom.engine.events import Called, Learned, Retrieved, Seated, Tallied, Voted
 from courtroom.engine.exchange import Exchange, problem_of
-from courtroom.engine.gate import Gate
 from courtroom.engine.interventions import Intervention
-from courtroom.engine.live import Live, OpenCall
-from courtroom.engine.ports import Asks, Knows, Ledger, Seats, Sees, Steers
+from courtroom.engine.live import OpenCall
+from courtroom.engine.ports import Scene, Steers
+from courtroom.engine.services import Services
 from courtroom.engine.setup import Member, Setup
-from courtroom.engine.spent import Spent
+from courtroom.engine.stages import Stages
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
-from courtroom.models.prompts import Prompts
 from courtroom.models.request import digest_text
 from courtroom.models.task import Task
 
@@ -53,9 +39,13 @@ S = TypeVar("S", bound=Setup, covariant=True)
 T = TypeVar("T")
 
 
-@dataclass
 class Court(Generic[C, S]):
-    """A court in session: the case, who sits in it, and the ways to ask, look up, draw and vote."""
+    """A court in session: the case, who sits in it, and the ways to ask, look up, draw and vote.
+
+    Args:
+        steering: the case, the setup and the members as they are at each stage.
+        services: what the court has from outside; a procedure sees none of it.
+    """
 
     case: C
     """Without anything that a member must not know."""
@@ -64,26 +54,17 @@ class Court(Generic[C, S]):
     setup: S
     """As it is at the current stage; read it there, as a person may have changed it."""
     seed: int
-    members: tuple[Member, ...]
-    prompts: Prompts
-    steering: Steers
-    stage_kinds: frozenset[str]
-    ledger: Ledger
-    asker: Asks
-    knowledge: Knows
-    sight: Sees
-    seats: Seats
-    gate: Gate
-    live: Live = field(default_factory=Live)
-    spent: Spent = field(default_factory=Spent)
-    _stage: StageBegan | None = None
-    _choices: dict[tuple[str, str], str] = field(default_factory=dict)
-    _ballots: dict[str, dict[str, str | None]] = field(default_factory=dict)
-    _paths: set[str] = field(default_factory=set)
+
+    def __init__(self, seed: int, steering: Steers, stages: Stages, services: Services) -> None:
+        self.seed = seed
+        self._steering, self._stages, self._services = steering, stages, services
+        self._choices: dict[tuple[str, str], str] = {}
+        self._ballots: dict[str, dict[str, str | None]] = {}
+        self._take_up(steering.at(0))
 
     def panel(self, role: str) -> tuple[Member, ...]:
         """All members with a role, in the order of their seats."""
-        return tuple(member for member in self.members if member.role == role)
+        return tuple(member for member in self._members if member.role == role)
 
     def member(self, role: str) -> Member:
         """The one member with a role."""
@@ -101,23 +82,16 @@ class Court(Generic[C, S]):
             name: given while running, e.g. `Round 2`; its slug is the first part of the paths within.
             kind: one of the procedure's declared kinds of stage.
         """
-        if kind not in self.stage_kinds:
-            raise ValueError(f"stage kind {kind!r} is not declared")
-        slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-        if self._stage is None:
-            self.ledger.add(Seated(members=self.members))
-        began = StageBegan(path=slug, name=name, stage_kind=kind, index=self._stage.index + 1 if self._stage else 0)
-        self.end_stage()
-        await self.gate.enter(began)
-        self._stage = began
+        began = self._stages.next(name, kind)
+        if began.index == 0:
+            self._services.ledger.add(Seated(members=self._members))
+        await self._stages.begin(began)
         self._ballots = {}
-        self._enter(began)
-        self.ledger.add(began)
-
-    def end_stage(self) -> None:
-        """All of the current stage's work is done. Called by the next stage, and at the end."""
-        if self._stage is not None:
-            self.ledger.add(StageEnded(path=self._stage.path))
+        seated = self._members
+        self._take_up(self._steering.at(began.index))
+        if self._members != seated:
+            self._services.ledger.add(Seated(path=f"panel/{began.path}", members=self._members))
+        self._services.ledger.add(began)
 
     async def ask(self, member: Member, task: Task[A], step: str = "") -> A:
         """Ask a member and wait for an answer that fits the task's schema.
@@ -128,29 +102,36 @@ class Court(Generic[C, S]):
             step: tells apart several askings of one task in one stage, e.g. `buyer-2`.
 
         Raises:
-            Abstained: the member has no answer; recorded. Within `all` this becomes None.
+            Abstained: the member has no answer; recorded. Within `all` and by `try_ask` this becomes None.
         """
-        path = self._path(member.id, f"{task.name}-{step}" if step else task.name)
-        if (overruled := self.steering.overruled(path)) is not None:
+        services = self._services
+        path = self._stages.new_path(member.id, f"{task.name}-{step}" if step else task.name)
+        if (overruled := self._steering.overruled(path)) is not None:
             return self._said_instead(member, task, path, overruled)
-        before = self.ledger.called(path)
+        before = services.ledger.called(path)
         if before is not None and before.value is None:
             raise Abstained(before.error)
-        await self.gate.open()
-        exchange = Exchange(self, member, task, path)
-        self.live.calls[path] = OpenCall(member.id, task.title, member.spec.id)
+        await services.gate.open()
+        exchange = Exchange(services, self.setup, self._prompts, self.seed, member, task, path)
+        services.live.calls[path] = OpenCall(member.id, task.title, member.spec.id)
         try:
             answer = await exchange.run()
         finally:
-            self.live.calls.pop(path, None)
-        assert self._stage is not None
-        called = exchange.called(self._stage.path)
-        self.spent.recorded += len(exchange.keys) - exchange.asked
-        self.spent.failed += answer is None
-        self._record(self.ledger.paid(called))
+            services.live.calls.pop(path, None)
+        called = exchange.called(self._stages.current.path)
+        services.spent.recorded += len(exchange.keys) - exchange.asked
+        services.spent.failed += answer is None
+        services.record(services.ledger.paid(called))
         if answer is None:
             raise Abstained(called.error)
         return answer
+
+    async def try_ask(self, member: Member, task: Task[A], step: str = "") -> A | None:
+        """Like `ask`, where the deliberation can go on without an answer: None is an abstention."""
+        try:
+            return await self.ask(member, task, step)
+        except Abstained:
+            return None
 
     async def all(self, work: Iterable[Awaitable[T]]) -> list[T | None]:
         """Do independent work at once; None where a member abstained.
@@ -169,9 +150,9 @@ class Court(Generic[C, S]):
         A fork sees what its parent saw, even if the collection has grown since.
         """
         key = digest_text(query.model_dump_json())
-        seen = self.ledger.retrieval(key)
-        hits = seen.hits if seen else await self.knowledge.answer(query)
-        self._record(Retrieved(path=self._path(name), key=key, query=query, hits=hits))
+        seen = self._services.ledger.retrieval(key)
+        hits = seen.hits if seen else await self._services.knowledge.answer(query)
+        self._services.record(Retrieved(path=self._stages.new_path(name), key=key, query=query, hits=hits))
         return hits
 
     async def learn(self, name: str, lesson: Lesson) -> None:
@@ -179,12 +160,14 @@ class Court(Generic[C, S]):
 
         A fork asks "what if", so it leaves the knowledge base as it is; what it would have taught is recorded.
         """
-        path = self._path(name)
-        if not self.ledger.learned(path):
-            if self.ledger.teaches:
+        path = self._stages.new_path(name)
+        if not self._services.ledger.learned(path):
+            if self._services.ledger.teaches:
                 # What the lesson rests on is on disk before it: found again after a kill, not looked up anew.
-                await self.ledger.teach(partial(self.knowledge.learn, self.ledger.run, path, lesson))
-            self._record(Learned(path=path, lesson=lesson, held_back=not self.ledger.teaches))
+                await self._services.ledger.teach(
+                    partial(self._services.knowledge.learn, self._services.ledger.run, path, lesson)
+                )
+            self._services.record(Learned(path=path, lesson=lesson, held_back=not self._services.ledger.teaches))
 
     def vote(
         self, member: Member, choice: str | None, reasons: Iterable[str] = (), *, on: str = "", anew: bool = False
@@ -195,10 +178,10 @@ class Court(Generic[C, S]):
             on: tells apart several ballots of one stage, e.g. a text's id. Votes on the same are compared.
             anew: the question was not voted on before, so that nobody changes sides by this vote.
         """
-        ballot = self._ballot_path(on)
+        ballot = self._stages.path(on)
         before = None if anew else self._choices.get((on, member.id))
         self._ballots.setdefault(ballot, {})[member.id] = choice
-        self._record(
+        self._services.record(
             Voted(
                 path=f"{ballot}/{member.id}",
                 ballot=ballot,
@@ -222,44 +205,51 @@ class Court(Generic[C, S]):
         Raises:
             QuorumLost: too few members voted.
         """
-        assert self._stage is not None
-        votes = list(self._ballots.get(self._ballot_path(on), {}).values())
+        votes = list(self._ballots.get(self._stages.path(on), {}).values())
         counts = {choice: votes.count(choice) for choice in choices}
         seats, voted = len(votes), sum(counts.values())
-        if not voted or voted < self.setup.quorum * seats:
-            raise QuorumLost(
-                f"Only {voted} of {seats} members could vote in {self._stage.name}, fewer than the quorum asks for. "
-                "Check the models' server and keys, then continue: those who failed are asked again."
-            )
+        self.needs(voted, seats, f"members could vote in {self._stages.current.name}")
         share = max(counts.values()) / seats
         tallied = Tallied(
-            path=self._ballot_path(on),
+            path=self._stages.path(on),
             counts=counts,
             abstained=seats - voted,
             share=round(share, 6),
             consensus=share > consensus,
         )
-        self._record(tallied)
+        self._services.record(tallied)
         return tallied
+
+    def needs(self, have: int, of: int, what: str) -> None:
+        """Stop the run where there are too few to go on; it can be continued.
+
+        Args:
+            have: how many there are.
+            of: how many there should be.
+            what: what they are and have done, e.g. `jurors proposed a length`.
+
+        Raises:
+            QuorumLost: there are none, or fewer than the setup's quorum asks for.
+        """
+        if not have or have < self.setup.quorum * of:
+            raise QuorumLost(
+                f"Only {have} of {of} {what}, fewer than the quorum asks for. "
+                "Check the models' server and keys, then continue: those who failed are asked again."
+            )
 
     def note(self, name: str, text: str) -> None:
         """Record one sentence that a reader of the run should know."""
-        self.ledger.add(Noted(path=name, text=text))
+        self._services.note(name, text)
 
     # --- within ---------------------------------------------------------------------------------------------
 
-    def _enter(self, stage: StageBegan) -> None:
-        """Take up what persons have changed from this stage on."""
-        scene = self.steering.at(stage.index)
-        changed = scene.members != self.members
+    def _take_up(self, scene: Scene) -> None:
+        """Take up the input as it is from a stage on."""
         self.case, self.unsealed, self.setup = scene.case, scene.unsealed, scene.setup
-        self.members, self.prompts = scene.members, scene.prompts
-        if changed:
-            self.ledger.add(Seated(path=f"panel/{stage.path}", members=self.members))
+        self._members, self._prompts = scene.members, scene.prompts
 
     def _said_instead(self, member: Member, task: Task[A], path: str, overruled: Intervention) -> A:
         """The answer that a person has put in place of a member's; the member isn't asked."""
-        assert self._stage is not None
         try:
             answer: A = task.form.model_validate(overruled.after)  # type: ignore[assignment]
             problem = problem_of(task, answer, path)
@@ -267,10 +257,10 @@ class Court(Generic[C, S]):
             problem = str(error.errors()[0]["msg"])
         if problem:
             raise CourtroomError(f"The answer put in for {path} doesn't fit: {problem}. Undo it, or put in another.")
-        self._record(
+        self._services.record(
             Called(
                 path=path,
-                stage=self._stage.path,
+                stage=self._stages.current.path,
                 member=member.id,
                 task=task.name,
                 title=task.title,
@@ -282,19 +272,3 @@ class Court(Generic[C, S]):
             )
         )
         return answer
-
-    def _ballot_path(self, on: str) -> str:
-        assert self._stage is not None, "a stage must begin before anybody votes"
-        return f"{self._stage.path}/{on}" if on else self._stage.path
-
-    def _path(self, *parts: str) -> str:
-        assert self._stage is not None, "a stage must begin before anything is asked"
-        path = "/".join((self._stage.path, *parts))
-        if path in self._paths:
-            raise ValueError(f"{path} is used twice: give the second a step of its own")
-        self._paths.add(path)
-        return path
-
-    def _record(self, event: Event) -> None:
-        if self.ledger.add(event):
-            self.gate.notice(event)

@@ -11,7 +11,7 @@ from functools import partial
 
 from courtroom.engine.asker import Asker
 from courtroom.engine.control import Control
-from courtroom.engine.court import Court
+from courtroom.engine.deliberation import Deliberation
 from courtroom.engine.errors import Abstained, BudgetReached, QuorumLost
 from courtroom.engine.events import Called, Event, Retrieved, StageBegan, Verdict
 from courtroom.engine.gate import Gate
@@ -19,9 +19,10 @@ from courtroom.engine.lease import Hand
 from courtroom.engine.live import Live
 from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
+from courtroom.engine.run import Status
+from courtroom.engine.services import Services
 from courtroom.engine.spent import Spent
-from courtroom.engine.steering import Steering
-from courtroom.engine.store import RunStore, Status
+from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 
 log = logging.getLogger(__name__)
@@ -105,13 +106,13 @@ class DiskLedger:
 class Drive:
     """One run being driven by this process.
 
-    `court` is what the procedure speaks to; `live` and `court.gate` are the two places where others reach in.
+    `gate` is where others reach in while it is driven.
     """
 
     run: str
     store: RunStore
-    procedure: Procedure
-    court: Court  # type: ignore[type-arg]
+    deliberation: Deliberation
+    gate: Gate
     ledger: DiskLedger
     hand: Hand
     acts: int
@@ -131,7 +132,7 @@ class Drive:
         hand: Hand,
         told: Callable[[], None],
     ) -> Drive:
-        """Set up a court from what is on record. It reads and works a lot: called in a thread of its own.
+        """Get a deliberation ready from what is on record. It reads and works a lot: called in a thread of its own.
 
         Args:
             told: called, in the writer's thread, when the run's status is on disk.
@@ -145,11 +146,7 @@ class Drive:
                 store.interventions.rewound(run)
 
             hand.do(rewound).result()
-        case = store.case(row)
-        setup, _ = procedure.prepare(case, store.setup(run, procedure.setup), row.seed)
-        acts = store.interventions.count(run)
-        steering = Steering(procedure, case, setup, row.seed, store.interventions.of(run))
-        scene = steering.at(0)
+        acts, interventions = store.interventions.count(run), store.interventions.of(run)
         events = [event for _, event in store.events(run)]
         calls = [event for event in events if isinstance(event, Called)]
         stages = [event for event in events if isinstance(event, StageBegan)]
@@ -165,26 +162,13 @@ class Drive:
             hand.do(partial(store.set_control, run, control))
             hand.do(partial(store.set_status, run, "paused", why)).add_done_callback(lambda done: told())
 
-        court = Court(
-            case=scene.case,
-            unsealed=scene.unsealed,
-            setup=scene.setup,
-            seed=row.seed,
-            members=scene.members,
-            prompts=scene.prompts,
-            steering=steering,
-            stage_kinds=frozenset(kind.name for kind in procedure.stages),
+        services = Services(
             ledger=ledger,
             asker=asker,
             knowledge=knowledge,
             sight=sight,
             seats=seats,
-            gate=Gate(
-                row.control,
-                stages[-1].index if stages else -1,
-                paused=paused,
-                resumed=resumed,
-            ),
+            gate=Gate(row.control, stages[-1].index if stages else -1, paused=paused, resumed=resumed),
             live=live,
             spent=Spent(
                 calls=sum(call.asked for call in (*calls, *overtaken)),
@@ -192,7 +176,9 @@ class Drive:
                 money=sum(call.cost or 0.0 for call in (*calls, *overtaken)),
             ),
         )
-        return cls(run, store, procedure, court, ledger, hand, acts)
+        setup = store.setup(run, procedure.setup)
+        deliberation = Deliberation(procedure, store.case(row), setup, row.seed, interventions, services)
+        return cls(run, store, deliberation, services.gate, ledger, hand, acts)
 
     async def go(self) -> None:
         """Deliberate until there is a verdict, or something stops the run. Its state is kept in any case."""
@@ -201,14 +187,14 @@ class Drive:
             verdict = await self._verdict()
         finally:
             self.ledger.flush()
-            waited = self.court.gate.waited_s
+            waited = self.gate.waited_s
             self.hand.do(partial(self.store.add_wall, self.run, max(0.0, time.perf_counter() - began - waited)))
         if verdict is not None:
             self.hand.do(partial(self.store.finish, self.run, verdict))
 
     async def _verdict(self) -> Verdict | None:
         try:
-            verdict = await self.procedure.deliberate(self.court)
+            verdict = await self.deliberation.verdict()
         except BudgetReached as reached:
             self._set("paused", str(reached))
         except QuorumLost as lost:
@@ -222,7 +208,6 @@ class Drive:
             log.exception("run %s failed", self.run)
             self._set("failed", "Something went wrong inside the program; the log says what. The run is kept.")
         else:
-            self.court.end_stage()
             return verdict
         return None
 

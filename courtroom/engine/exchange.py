@@ -6,23 +6,22 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
 from courtroom.engine.events import Called
-from courtroom.engine.setup import Member
+from courtroom.engine.services import Services
+from courtroom.engine.setup import Member, Setup
 from courtroom.engine.spent import Need, Reserved
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import longer
 from courtroom.models.prices import estimate_prompt, price
+from courtroom.models.prompts import Prompts
 from courtroom.models.repair import CutOff, Empty, Refused, Unreadable, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import OFFLINE, PERSON, RECORDED, ModelSpec
 from courtroom.models.task import Task
-
-if TYPE_CHECKING:
-    from courtroom.engine.court import Court
 
 A = TypeVar("A", bound=BaseModel)
 log = logging.getLogger(__name__)
@@ -46,10 +45,26 @@ class Exchange(Generic[A]):
     """All that is said until a question has its answer, or none can be had.
 
     Each re-ask is a request of its own with its own key, so that a resumed run walks the same way over the record.
+
+    Args:
+        setup: as it is at the stage in which this is asked; its re-asks and budget are obeyed.
+        prompts: what turns the task into messages.
+        seed: the run's.
+        path: where in the run this is asked.
     """
 
-    def __init__(self, court: Court[Any, Any], member: Member, task: Task[A], path: str) -> None:
-        self._court, self._member, self._task, self._path = court, member, task, path
+    def __init__(
+        self,
+        services: Services,
+        setup: Setup,
+        prompts: Prompts,
+        seed: int,
+        member: Member,
+        task: Task[A],
+        path: str,
+    ) -> None:
+        self._services, self._setup, self._prompts, self._seed = services, setup, prompts, seed
+        self._member, self._task, self._path = member, task, path
         self._spec = member.spec  # another one where a person has not answered in time
         self.keys: list[str] = []
         self.asked = 0
@@ -64,12 +79,12 @@ class Exchange(Generic[A]):
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
         request = await self._request()
-        reasks = self._court.setup.reasks
+        reasks = self._setup.reasks
         while self._answer is None:
             try:
                 reply = await self._reply(request)
                 if self._refused_pictures:  # and answers without them: that is what it could not do
-                    await self._court.sight.remember(self._spec, "vision", False)
+                    await self._services.sight.remember(self._spec, "vision", False)
                 if reply.finish == LATE:
                     request = await self._instead()
                     continue
@@ -140,34 +155,34 @@ class Exchange(Generic[A]):
         """The same question for the model that answers where a person does not."""
         self._spec = ModelSpec.model_validate({"id": self._spec.otherwise}, context=RECORDED)
         told = f"{self._member.name} did not answer in time; {self._spec.id} answered instead."
-        self._court.note(f"late/{self._path}", told)
+        self._services.note(f"late/{self._path}", told)
         return await self._request()
 
     async def _request(self) -> Request:
         spec, media = self._spec, self._task.media()
-        sees = bool(media) and not self._refused_pictures and await self._court.sight.sees(spec)
+        sees = bool(media) and not self._refused_pictures and await self._services.sight.sees(spec)
         if media and not sees:
             self._described = tuple(medium.id for medium in media)
             if spec.id not in (OFFLINE, PERSON):  # it says so of itself
-                self._court.note(
+                self._services.note(
                     f"described/{spec.id}", f"{spec.id} can't see pictures: media are replaced by their descriptions."
                 )
-        messages = await self._court.prompts.render(self._task, sees=sees)
+        messages = await self._prompts.render(self._task, sees=sees)
         # What a person says holds for this run and its forks: another run of the same case asks anew.
-        whose = f"/{self._court.ledger.root}" if spec.id == PERSON else ""
-        tag = f"{self._court.seed}/{self._member.id}{whose}"
-        return Request(spec, messages, self._task, tag, await self._court.sight.address(spec))
+        whose = f"/{self._services.ledger.root}" if spec.id == PERSON else ""
+        tag = f"{self._seed}/{self._member.id}{whose}"
+        return Request(spec, messages, self._task, tag, await self._services.sight.address(spec))
 
     async def _reply(self, request: Request) -> Reply:
-        if request.address and self._court.ledger.had(self._path, request.before_addresses.key):
+        if request.address and self._services.ledger.had(self._path, request.before_addresses.key):
             request = request.before_addresses
-        spent, need = self._court.spent, await self._need(request)
+        spent, need = self._services.spent, await self._need(request)
         held: Reserved | None = None
 
         def permit() -> Awaitable[None] | None:
             nonlocal held
-            self._court.ledger.check()
-            room = spent.reserve(need, self._court.setup.budget)
+            self._services.ledger.check()
+            room = spent.reserve(need, self._setup.budget)
             if isinstance(room, asyncio.Event):
                 return self._later(room)
             held = room
@@ -175,13 +190,13 @@ class Exchange(Generic[A]):
             return None
 
         by = (
-            self._court.seats.person(self._court.ledger.run, self._path, self._member)
+            self._services.seats.person(self._services.ledger.run, self._path, self._member)
             if request.spec.id == PERSON
             else None
         )
         paid: Reply | None = None
         try:
-            reply, new = await self._court.asker.answer(request, permit, self._court.live.watch(self._path), by)
+            reply, new = await self._services.asker.answer(request, permit, self._services.live.watch(self._path), by)
             paid = reply if new else None
         except ModelError as failure:
             paid = failure.paid if held is not None else None  # who waited for another's call has not paid for it
@@ -199,8 +214,8 @@ class Exchange(Generic[A]):
     def _pay(self, reply: Reply) -> None:
         """Keep what calls have used up, whatever came of them."""
         self._paid.append(reply)
-        if reply.cost is None and self._court.setup.budget.money is not None:
-            self._court.note(
+        if reply.cost is None and self._setup.budget.money is not None:
+            self._services.note(
                 f"price/{self._spec.id}",
                 f"No price is known for {self._spec.id}: its calls don't count against the budget of money. "
                 "Set a budget of tokens too.",
@@ -208,7 +223,7 @@ class Exchange(Generic[A]):
 
     async def _need(self, request: Request) -> Need:
         """What the call may take; not worked out where no budget asks for it."""
-        budget, spec = self._court.setup.budget, request.spec
+        budget, spec = self._setup.budget, request.spec
         if spec.id in (OFFLINE, PERSON) or (budget.tokens is None and budget.money is None):
             return Need()
         known = None if budget.money is None else await asyncio.to_thread(price, spec.id)  # may import LiteLLM
@@ -217,7 +232,7 @@ class Exchange(Generic[A]):
     async def _later(self, room: asyncio.Event) -> None:
         """Wait until a call under way has left room; the run may have been paused in between."""
         await room.wait()
-        await self._court.gate.open()
+        await self._services.gate.open()
 
 
 def _why(spec: ModelSpec, unreadable: Unreadable) -> str:

@@ -20,8 +20,8 @@ from courtroom.engine.events import (
     Voted,
 )
 from courtroom.engine.interventions import Intervention
+from courtroom.engine.run import Run
 from courtroom.engine.setup import Member, Setup
-from courtroom.engine.store import Run
 
 E = TypeVar("E")
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 
 from courtroom.cases.case import Case
 from courtroom.engine.control import Control
-from courtroom.engine.court import Court
+from courtroom.engine.deliberation import Deliberation
 from courtroom.engine.events import Called, Event, Retrieved
 from courtroom.engine.gate import Gate
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.ports import Knows, Permit, Sees
 from courtroom.engine.procedure import Procedure
+from courtroom.engine.services import Services
 from courtroom.engine.setup import Member, Setup
-from courtroom.engine.steering import Steering
 from courtroom.models.offline import OfflineModel, answer_offline
 from courtroom.models.prices import estimate_prompt, estimate_tokens
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
@@ -157,19 +157,8 @@ async def rehearse(
         interventions: what a person does to the run.
         root: the run from which all of its family stems.
     """
-    setup, _ = procedure.prepare(case, setup, seed)
-    steering = Steering(procedure, case, setup, seed, interventions)
-    scene = steering.at(0)
     counting = Counting(on_record, {} if known is None else known)
-    court = Court(
-        case=scene.case,
-        unsealed=scene.unsealed,
-        setup=scene.setup,
-        seed=seed,
-        members=scene.members,
-        prompts=scene.prompts,
-        steering=steering,
-        stage_kinds=frozenset(kind.name for kind in procedure.stages),
+    services = Services(
         ledger=MemoryLedger(seen=seen, root=root),
         asker=counting,
         knowledge=knowledge,
@@ -177,9 +166,10 @@ async def rehearse(
         seats=NobodySits(),
         gate=Gate(Control(), -1, paused=lambda why, control: None, resumed=lambda: None),
     )
-    await procedure.deliberate(court)
+    deliberation = Deliberation(procedure, case, setup, seed, interventions, services)
+    await deliberation.verdict()
     loads = tuple(
         Load(model, calls, counting.prompt[model], counting.completion[model])
         for model, calls in counting.calls.items()
     )
-    return Estimate(loads, procedure.at_most(case, setup), counting.found, dict(counting.anew))
+    return Estimate(loads, procedure.at_most(case, deliberation.setup), counting.found, dict(counting.anew))

@@ -258,7 +258,7 @@ class Runner:
             held.clear()
             held.update(keys)
             if drive := self._drives.get(run):  # while it warms up, it has yet to read the control that is on disk
-                drive.court.gate.set(control)
+                drive.gate.set(control)
                 await self._writer.settled()
 
     def _claimed(self, run: str) -> bool:
@@ -292,7 +292,7 @@ class Runner:
                 self._seats,
             )
             drive = await asyncio.to_thread(take_up, live, hand, told)
-            drive.court.gate.hold(bool(self._writer.trouble))
+            drive.gate.hold(bool(self._writer.trouble))
             self._drives[run] = drive
             async with asyncio.TaskGroup() as group:
                 beat = group.create_task(self._beat(run, drive))
@@ -330,13 +330,13 @@ class Runner:
                 self._again = asyncio.create_task(self._taken_up_again(run, control))
                 return
             if control not in (
-                drive.court.gate.control,
+                drive.gate.control,
                 self._said.get(run),
             ):  # a person at another server has it go on
                 self._keys[run].clear()
-            drive.court.gate.set(control)
-            if drive.court.gate.waits and self._store.run(run).status == "running":
-                drive.court.gate.tell()
+            drive.gate.set(control)
+            if drive.gate.waits and self._store.run(run).status == "running":
+                drive.gate.tell()
             if control.stopped:
                 self._driving[run].cancel()
 
@@ -352,7 +352,7 @@ class Runner:
     async def _obey(self, run: str, control: Control) -> None:
         self._said.pop(run, None)
         if drive := self._drives.get(run):
-            drive.court.gate.set(control)
+            drive.gate.set(control)
             await self._writer.settled()
         if control.stopped:
             await self._let_go(run)
@@ -381,7 +381,7 @@ class Runner:
     def _hold(self, trouble: str) -> None:
         """Pause the runs driven here while writes are held, and say so as soon as that can be written."""
         for run, drive in self._drives.items():
-            drive.court.gate.hold(bool(trouble))
+            drive.gate.hold(bool(trouble))
             if not trouble:
                 drive.hand.do(partial(self._store.say, run, ""))
         if trouble and self._driving:

@@ -7,7 +7,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TypeVar
 
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
@@ -16,39 +16,15 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import EVENT, Called, Event, Retrieved, StageBegan, Verdict, Voted
 from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.lease import Lease
+from courtroom.engine.record import Record
+from courtroom.engine.run import Run, Status
 from courtroom.engine.setup import Setup
 from courtroom.errors import Unreadable
 from courtroom.models.spec import RECORDED
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
-from courtroom.strict import Strict
-
-if TYPE_CHECKING:
-    from courtroom.engine.record import Record
 
 S = TypeVar("S", bound=Setup)
-Status = Literal["running", "paused", "done", "failed"]
-
-
-class Run(Strict):
-    """One run as listed: everything but its events, case and setup."""
-
-    id: str
-    procedure: str
-    case_id: str
-    title: str
-    case_hash: str
-    seed: int
-    status: Status
-    reason: str
-    verdict: Verdict | None
-    parent: str | None
-    origin: str
-    created: float
-    wall_s: float
-    control: Control
-    owner: str | None
-    heartbeat: float | None
 
 
 class RunStore:

@@ -14,8 +14,8 @@ from courtroom.engine.changes import leaves
 from courtroom.engine.events import Called, Retrieved, Source, Tallied, Verdict
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.record import Record
+from courtroom.engine.run import Run, Status
 from courtroom.engine.setup import Setup
-from courtroom.engine.store import Run, Status
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.search import Hit
 from courtroom.law.statute import Both

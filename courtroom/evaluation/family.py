@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from courtroom.engine.store import Run
+from courtroom.engine.run import Run
 from courtroom.evaluation.comparison import Differences
 from courtroom.strict import Strict
 

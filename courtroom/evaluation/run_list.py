@@ -8,7 +8,7 @@ from typing import Literal
 
 from courtroom.engine.control import Control
 from courtroom.engine.events import Verdict
-from courtroom.engine.store import Status
+from courtroom.engine.run import Status
 from courtroom.errors import Unreadable
 from courtroom.store.database import Database
 from courtroom.store.rows import read

@@ -4,9 +4,9 @@ Here is what a procedure or an engine needs to put a question and to take an ans
 (`pool`, `litellm_model`) and how an answer is read (`repair`) are imported by name, where they are wired together.
 """
 
-from courtroom.models.errors import CannotSee, ModelError, ModelRefused, NotAllowed
+from courtroom.models.errors import CannotSee, ModelError, ModelRefused
 from courtroom.models.request import Message, Model, Reply, Request, Usage, Watch
-from courtroom.models.spec import OFFLINE, ModelSpec
+from courtroom.models.spec import OFFLINE, ModelSpec, NotAllowed
 from courtroom.models.task import Task
 
 __all__ = [

@@ -24,9 +24,9 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 
 from courtroom.cases.explain import explain
 from courtroom.errors import CourtroomError
-from courtroom.models.errors import NotAllowed
 from courtroom.models.keys import hide
 from courtroom.models.providers import PROVIDERS
+from courtroom.models.spec import NotAllowed
 from courtroom.strict import Strict
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,59}")

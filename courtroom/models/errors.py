@@ -1,7 +1,7 @@
 """What can go wrong when a model is asked.
 
 CourtroomError
-├── NotAllowed       a model that may not be asked in this way, whoever wants it; it stops a run
+├── NotAllowed       a model that may not be asked in this way, whoever wants it; it stops a run (courtroom.models.spec)
 └── ModelError       no answer could be had
     ├── Unreachable  no connection: refused, no such name, no trust between the two
     ├── TimedOut     no answer in time
@@ -24,10 +24,6 @@ from courtroom.errors import CourtroomError
 
 if TYPE_CHECKING:
     from courtroom.models.request import Reply
-
-
-class NotAllowed(CourtroomError):
-    """A setup asks for something that would say where a key goes, or names a connection that is not there."""
 
 
 class ModelError(CourtroomError):

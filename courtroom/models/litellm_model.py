@@ -19,13 +19,13 @@ from courtroom.models.bounds import BOUND, Bound
 from courtroom.models.calls import in_all, streamed, whole
 from courtroom.models.card import card, load
 from courtroom.models.connections import Connections
-from courtroom.models.errors import ModelError, NotAllowed
+from courtroom.models.errors import ModelError
 from courtroom.models.failures import Unstreamed, breaks_stream, may_pass, note, refuses_form, sentence, wait
 from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
 from courtroom.models.limits import Limits
 from courtroom.models.request import Reply, Request, Watch, schema_of
 from courtroom.models.route import route
-from courtroom.models.spec import ModelSpec
+from courtroom.models.spec import ModelSpec, NotAllowed
 from courtroom.models.warm import is_ready, ready
 from courtroom.models.wire import to_wire
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from courtroom.models.card import load, provider
 from courtroom.models.connections import Connections
-from courtroom.models.errors import ModelRefused, NotAllowed
+from courtroom.models.errors import ModelRefused
 from courtroom.models.keys import KEYS, NO_KEY, first_set, hide, typed_name
 from courtroom.models.providers import PROVIDERS, Provider
-from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.models.spec import OFFLINE, PERSON, ModelSpec, NotAllowed
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
 
-from courtroom.models.errors import NotAllowed
+from courtroom.errors import CourtroomError
 from courtroom.models.providers import PROVIDERS
 from courtroom.strict import Strict
 
@@ -49,6 +49,10 @@ EXTRAS: Mapping[str, str] = {
 """All further parameters that a setup may give, each with what it must be. They change how a model draws its words."""
 
 _ID = re.compile(r"[\w.:@+/~-]+")
+
+
+class NotAllowed(CourtroomError):
+    """A setup asks for something that would say where a key goes, or names a connection that is not there."""
 
 
 class ModelSpec(Strict):

@@ -2,63 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.engine.court import Court
-from courtroom.engine.errors import QuorumLost
+from courtroom.cases.labelled import Labelled
 from courtroom.engine.events import Verdict
 from courtroom.engine.setup import Member
-from courtroom.knowledge.search import Hit, Search
-from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
+from courtroom.procedures.courtroom_llm.bench import Decision, cast, decided, majority
+from courtroom.procedures.courtroom_llm.similar import look_up
 from courtroom.procedures.courtroom_llm.tasks import (
     Argue,
     Classify,
     Earlier,
-    Explain,
     Hear,
     Judge,
-    OfText,
-    Opinion,
     Pleading,
     Side,
-    Similar,
     same,
 )
-
-Session = Court[LabelledTask, CourtroomLLMSetup]
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One text with the two labels in question."""
-
-    item: Labelled
-    first: str
-    second: str
-    ambiguous: bool | None
-    """Whether the preliminary hearings disagree; None where there was one."""
-    prosecuted: str
-    """The label for which the prosecutor argues; the attorney has the other."""
-
-    @property
-    def defended(self) -> str:
-        """The label for which the attorney argues."""
-        return self.second if self.prosecuted == self.first else self.first
-
-
-@dataclass(frozen=True)
-class Decision:
-    """How one text was classified."""
-
-    item: Labelled
-    label: str
-    reason: str
-    votes: dict[str, int]
-    trial: Trial | None = None
+from courtroom.procedures.courtroom_llm.trial import Session, Trial, about
+from courtroom.procedures.courtroom_llm.verdict import verdict
 
 
 async def deliberate(court: Session) -> Verdict:
@@ -71,30 +31,28 @@ async def deliberate(court: Session) -> Verdict:
     await court.stage("Preliminary hearing", "hearing")
     trials = await court.all(hear(court, item) for item in items)
     heard = [trial for trial in trials if trial is not None]
-    needed(court, items, heard)
+    court.needs(len(heard), len(items), "texts could be heard")
 
     await court.stage("Arguments", "arguments")
     argued = await court.all(plead(court, trial) for trial in heard)
 
     await court.stage("Judgment", "judgment")
     pairs = [(trial, pleadings) for trial, pleadings in zip(heard, argued, strict=True) if pleadings]
-    needed(court, items, pairs)
+    court.needs(len(pairs), len(items), "texts could be argued")
     return verdict(court, items, await court.all(judge(court, *pair) for pair in pairs))
 
 
 async def hear(court: Session, item: Labelled) -> Trial | None:
     """A_1 and A_2 by the first preliminary hearing; the others tell whether the text is ambiguous (section 4.2.3)."""
-    case = court.case
-    task = Hear(about=about(court, item))
+    task, labels = Hear(about=about(court, item)), court.case.labels
     hearings = await court.all(court.ask(member, task, item.id) for member in court.panel("hearing"))
-    firsts = [same(hearing.first, case.labels) for hearing in hearings if hearing is not None]
-    counted = next((hearing for hearing in hearings if hearing is not None), None)
-    if counted is None:
+    named = [(same(one.first, labels), same(one.second, labels)) for one in hearings if one is not None]
+    if not named:
         return None
-    first, second = same(counted.first, case.labels), same(counted.second, case.labels)
+    first, second = named[0]
     assert first is not None, "the task has checked it"
     assert second is not None, "the task has checked it"
-    ambiguous = len(set(firsts)) > 1 if len(firsts) > 1 else None
+    ambiguous = len({first for first, _ in named}) > 1 if len(named) > 1 else None
     swapped = court.random("assignment", item.id).random() < 0.5
     return Trial(item, first, second, ambiguous, second if swapped else first)
 
@@ -124,7 +82,7 @@ async def judge(court: Session, trial: Trial, pleadings: tuple[Pleading, ...]) -
 
     async def decide(judge: Member, earlier: tuple[Earlier, ...]) -> Earlier | None:
         task = Judge(about=about(court, trial.item), pleadings=pleadings, similar=similar, earlier=earlier)
-        (opinion,) = await court.all([court.ask(judge, task, trial.item.id)])
+        opinion = await court.try_ask(judge, task, trial.item.id)
         return cast(court, judge, trial.item, opinion, labels)
 
     if setup.structure == "parallel":
@@ -143,82 +101,12 @@ async def judge(court: Session, trial: Trial, pleadings: tuple[Pleading, ...]) -
 
 async def classify(court: Session, item: Labelled) -> Decision | None:
     """One model, or several with majority, without a trial: the baselines."""
-    labels = court.case.labels
-    similar = await look_up(court, item, ())
-    task = Classify(about=about(court, item), similar=similar)
-    answers = await court.all(court.ask(judge, task, item.id) for judge in court.panel("judge"))
-    opinions = [
-        one
-        for judge, answer in zip(court.panel("judge"), answers, strict=True)
-        if (one := cast(court, judge, item, answer, labels)) is not None
-    ]
-    if not opinions:
-        return None
-    return decided(court, item, majority(opinions, opinions[0].label), opinions, labels, None)
-
-
-def cast(
-    court: Session, judge: Member, item: Labelled, opinion: Opinion | None, labels: Sequence[str]
-) -> Earlier | None:
-    """A judge's vote, on record; None is an abstention."""
-    label = same(opinion.label, labels) if opinion else None
-    court.vote(judge, label, (opinion.reason,) if opinion else (), on=item.id)
-    return Earlier(judge=judge.name, label=label, reason=opinion.reason) if opinion and label else None
-
-
-def decided(
-    court: Session,
-    item: Labelled,
-    label: str,
-    opinions: Sequence[Earlier],
-    labels: Sequence[str],
-    trial: Trial | None,
-) -> Decision:
-    """The bench's decision, with the reason of the last judge who shares it."""
-    counts = court.tally(labels, consensus=0.5, on=item.id).counts
-    reason = next((one.reason for one in reversed(opinions) if one.label == label), "")
-    return Decision(item, label, reason, {name: count for name, count in counts.items() if count}, trial)
-
-
-def majority(opinions: Sequence[Earlier], tie: str) -> str:
-    """The label with most votes; where judges abstained and two are equal, `tie` if it is among them."""
-    counts = Counter(opinion.label for opinion in opinions)
-    most = max(counts.values())
-    return tie if counts[tie] == most else next(label for label in counts if counts[label] == most)
-
-
-async def look_up(court: Session, item: Labelled, labels: Sequence[str]) -> tuple[Similar, ...]:
-    """The nearest examples by cosine (section 3.4): of each of the two labels; without a trial, of all labels."""
-    case, shots = court.case, court.setup.shots
-    if not shots:
-        return ()
-    found: list[Similar] = []
-    for number, under in enumerate([case.under(label) for label in labels] or [case.under()], start=1):
-        query = Search(collection="examples", text=item.whole, k=shots, under=under, exclude=case.itself(item))
-        hits = await court.retrieve(f"similar-{item.id}-{number}", query)
-        told = await court.all(explained(court, item, f"{number}-{n}", hit) for n, hit in enumerate(hits, start=1))
-        found += [one for one in told if one is not None]
-    return tuple(found)
-
-
-async def explained(court: Session, item: Labelled, step: str, hit: Hit) -> Similar:
-    """A similar case with the reason for its label: the one on record, or one that is asked for."""
-    record: dict[str, Any] = hit.record
-    reason = str(record["reason"])
-    if not reason and court.setup.explain:
-        example = Labelled(id="example", text=record["text"], second=record["second"])
-        task = Explain(about=about(court, example), label=record["label"])
-        (answer,) = await court.all([court.ask(court.panel("hearing")[0], task, f"{item.id}-{step}")])
-        reason = answer.reason if answer else ""
-    return Similar(
-        text=record["text"], second=record["second"], label=record["label"], reason=reason, similarity=hit.similarity
-    )
-
-
-def about(court: Session, item: Labelled) -> OfText:
-    """A text with the label set."""
-    case = court.case
-    return OfText(item=item, names=case.names, labels=case.labels, question=case.question)
+    labels, bench = court.case.labels, court.panel("judge")
+    task = Classify(about=about(court, item), similar=await look_up(court, item, ()))
+    answers = await court.all(court.ask(judge, task, item.id) for judge in bench)
+    votes = [cast(court, judge, item, answer, labels) for judge, answer in zip(bench, answers, strict=True)]
+    opinions = [vote for vote in votes if vote is not None]
+    return decided(court, item, majority(opinions, opinions[0].label), opinions, labels, None) if opinions else None
 
 
 def cut(argument: str, limit: int) -> str:
@@ -227,51 +115,3 @@ def cut(argument: str, limit: int) -> str:
         return argument if len(argument) <= limit * 2 else argument[: limit * 2] + "…"
     told = argument.split()
     return argument if len(told) <= limit else " ".join(told[:limit]) + " …"
-
-
-def needed(court: Session, items: Sequence[Labelled], left: Sequence[object]) -> None:
-    """Stop where too few of the texts could be worked on."""
-    if not left or len(left) < court.setup.quorum * len(items):
-        raise QuorumLost(
-            f"Only {len(left)} of {len(items)} texts could be heard, fewer than the quorum asks for. "
-            "Check the models' server and keys, then continue: those who failed are asked again."
-        )
-
-
-def verdict(court: Session, items: Sequence[Labelled], decisions: Sequence[Decision | None]) -> Verdict:
-    """One text's label with its grounds, or how many texts got which label."""
-    made = [decision for decision in decisions if decision is not None]
-    needed(court, items, made)
-    results = [
-        {
-            "id": one.item.id,
-            "label": one.label,
-            "first": one.trial.first if one.trial else None,
-            "second": one.trial.second if one.trial else None,
-            "prosecuted": one.trial.prosecuted if one.trial else None,
-            "ambiguous": one.trial.ambiguous if one.trial else None,
-            "votes": one.votes,
-        }
-        for one in made
-    ]
-    if len(items) == 1:
-        (one,) = made
-        note = "The preliminary hearings disagreed: the text is ambiguous." if one.trial and one.trial.ambiguous else ""
-        abstained = len(court.panel("judge")) - sum(one.votes.values())
-        return Verdict(
-            outcome=one.label,
-            counts=one.votes,
-            abstained=abstained,
-            summary=one.reason,
-            note=note,
-            details={"results": results},
-        )
-    unclear = sum(bool(one.trial and one.trial.ambiguous) for one in made)
-    return Verdict(
-        outcome=f"{len(made)} texts classified",
-        counts=dict(Counter(one.label for one in made).most_common()),
-        abstained=len(items) - len(made),
-        summary=f"{len(made)} of {len(items)} texts have a label; the tab Results sets them beside the known ones.",
-        note=f"{unclear} of them are ambiguous: their preliminary hearings disagreed." if unclear else "",
-        details={"results": results},
-    )

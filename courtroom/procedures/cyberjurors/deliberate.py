@@ -85,7 +85,7 @@ async def judge(
             round=number,
         )
     )
-    (opinion,) = await court.all([court.ask(juror, task)])
+    opinion = await court.try_ask(juror, task)
     court.vote(juror, opinion.verdict if opinion else None, opinion.reasoning if opinion else ())
     return opinion
 
@@ -133,7 +133,7 @@ async def summarise(
         Heard(name=names[i], verdict=opinion.verdict, reasoning=opinion.reasoning) for i, opinion in opinions.items()
     )
     task = Summarise(case=court.case, round=number, opinions=said, before=before)
-    (summary,) = await court.all([court.ask(court.member("clerk"), task)])
+    summary = await court.try_ask(court.member("clerk"), task)
     return summary or before
 
 

@@ -39,7 +39,7 @@ async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:
                 collection="precedents", text=precedent.dispute, k=court.setup.closest, exclude=(precedent.id,)
             )
             near = await court.retrieve("earlier", query)
-        (reflection,) = await court.all([court.ask(analyst, _question(precedent, near))])
+        reflection = await court.try_ask(analyst, _question(precedent, near))
         if reflection is not None:
             better = precedent.model_copy(update={"norms": reflection.reflection_result})
             put = Put(collection="precedents", record=better.model_dump(mode="json"))

@@ -8,7 +8,6 @@ from statistics import median_low
 
 from courtroom.cases.document import Document
 from courtroom.engine.court import Court
-from courtroom.engine.errors import QuorumLost
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.setup import Member
 from courtroom.evaluation.grounding import grounding
@@ -23,8 +22,8 @@ from courtroom.procedures.juris.tasks import (
     ProposeLength,
     WriteAlone,
     joined,
-    split,
 )
+from courtroom.procedures.juris.verdict import verdict
 
 Hearing = Court[Document, JurisSetup]
 
@@ -48,13 +47,13 @@ async def deliberate(court: Hearing) -> Verdict:
             break
         accepted.append(sentence)
     if not accepted:
-        raise QuorumLost("Neither generator had a sentence. Check their models' server and keys, then continue.")
+        court.needs(0, len(court.panel("generator")), "generators had a sentence")
 
     final = tuple(accepted)
     if court.setup.variant != "no-editor":
         await court.stage("Editing", "editing")
         final = await edit(court, final)
-    return await verdict(court, tuple(accepted), final)
+    return verdict(court.case, tuple(accepted), final, await assess(court, final))
 
 
 async def length(court: Hearing) -> int:
@@ -67,11 +66,7 @@ async def length(court: Hearing) -> int:
     )
     proposals = await court.all(court.ask(juror, task) for juror, task in zip(jury, tasks, strict=True))
     proposed = [proposal.sentences for proposal in proposals if proposal is not None]
-    if not proposed or len(proposed) < setup.quorum * len(jury):
-        raise QuorumLost(
-            f"Only {len(proposed)} of {len(jury)} jurors proposed a length, fewer than the quorum asks for. "
-            "Check the models' server and keys, then continue: those who failed are asked again."
-        )
+    court.needs(len(proposed), len(jury), "jurors proposed a length")
     return most_proposed(proposed)
 
 
@@ -103,7 +98,7 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
             candidate_b=offered["B"],
             seat=seat(juror),
         )
-        (cast,) = await court.all([court.ask(juror, task)])
+        cast = await court.try_ask(juror, task)
         reasons = (f"A: {cast.critique_a}", f"B: {cast.critique_b}") if cast else ()
         court.vote(juror, cast.vote if cast else None, reasons, anew=True)
 
@@ -128,11 +123,19 @@ def winner(court: Hearing, step: int, offered: dict[Letter, str], tally: Tallied
 
 async def edit(court: Hearing, accepted: tuple[str, ...]) -> tuple[str, ...]:
     """S*: one pass by the chief editor; without an answer the accepted sentences stay as they are."""
-    (edited,) = await court.all([court.ask(court.member("editor"), Edit(document=court.case, accepted=accepted))])
+    edited = await court.try_ask(court.member("editor"), Edit(document=court.case, accepted=accepted))
     if edited is None:
         court.note("unedited", "The chief editor had no answer: the accepted sentences stand as they are.")
         return accepted
     return edited.sentences
+
+
+async def assess(court: Hearing, final: tuple[str, ...]) -> Assessment | None:
+    """The assessor's scores of the final text, where the setup asks for them."""
+    if not court.setup.assess:
+        return None
+    await court.stage("Assessment", "assessment")
+    return await court.try_ask(court.member("assessor"), Assess(document=court.case, summary=joined(final)))
 
 
 async def alone(court: Hearing) -> Verdict:
@@ -146,35 +149,7 @@ async def alone(court: Hearing) -> Verdict:
         letter="A" if setup.alone == "generator-a" else "B",
     )
     written = await court.ask(court.member("generator"), task)
-    return await verdict(court, (), written.sentences)
-
-
-async def verdict(court: Hearing, accepted: tuple[str, ...], final: tuple[str, ...]) -> Verdict:
-    """The final text, with what in it neither the accepted sentences nor the document support."""
-    text = joined(final)
-    assessment: Assessment | None = None
-    if court.setup.assess:
-        await court.stage("Assessment", "assessment")
-        task = Assess(document=court.case, summary=text)
-        (assessment,) = await court.all([court.ask(court.member("assessor"), task)])
-    unsupported = [
-        sentence
-        for sentence in split(text)
-        if not grounding(sentence, f"{joined(accepted)}\n{court.case.text}").supported
-    ]
-    return Verdict(
-        outcome=f"A summary of {len(split(text))} sentence{'s' * (len(split(text)) != 1)}",
-        summary=text,
-        note=f"{len(unsupported)} of its sentences may lack support; see the tab Summary." if unsupported else "",
-        details={
-            "summary": text,
-            "accepted": list(accepted),
-            "unsupported": unsupported,
-            "assessment": assessment.model_dump(include={"faithfulness", "completeness", "conciseness"})
-            if assessment
-            else None,
-        },
-    )
+    return verdict(court.case, (), written.sentences, await assess(court, written.sentences))
 
 
 def seated(court: Hearing, step: int) -> tuple[Member, ...]:

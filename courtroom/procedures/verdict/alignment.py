@@ -62,7 +62,7 @@ async def align(court: Alignment) -> Verdict:
         draft = Draft(predicted_article=known.predicted_article, explanation=known.explanation)
         real = (known.case.gold.relevant_articles or ()) if known.case.gold else ()
         task = Reflect(case=blind.case, draft=draft, statutes=blind.statutes, real_articles=real)
-        (advice,) = await court.all([court.ask(reflector, task)])
+        advice = await court.try_ask(reflector, task)
         if advice is None:
             continue
         again = DraftOpinion(
@@ -71,7 +71,7 @@ async def align(court: Alignment) -> Verdict:
             statutes=blind.statutes,
             turns=(Turn(draft=draft, feedback=advice.advice),),
         )
-        (better,) = await court.all([court.ask(expert, again)])
+        better = await court.try_ask(expert, again)
         corrected += better is not None and valid(better.predicted_article, known)
     if wrong == 0:
         await court.stage("Nothing to correct", "correction")

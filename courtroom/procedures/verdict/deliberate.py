@@ -4,32 +4,22 @@ from __future__ import annotations
 
 from itertools import count
 
-from courtroom.cases.criminal import CriminalCase
-from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.knowledge.jurisprudence import tags_of
-from courtroom.knowledge.memory import Recall
 from courtroom.knowledge.search import Fetch, Search
-from courtroom.law.judgment import Judgment
 from courtroom.law.statute import Statute
-from courtroom.procedures.verdict.learning import Trajectory, learn
-from courtroom.procedures.verdict.setup import VerdictSetup
+from courtroom.procedures.verdict.learning import Hearing, Trajectory, learn
+from courtroom.procedures.verdict.recall import recall
 from courtroom.procedures.verdict.tasks import (
-    Directed,
-    Draft,
     DraftOpinion,
     ExtractPoints,
-    FinalJudgment,
     Preside,
-    Recalled,
     Rerank,
     Turn,
     Verify,
 )
+from courtroom.procedures.verdict.verdict import told, verdict
 
-Hearing = Court[CriminalCase, VerdictSetup]
 Statutes = tuple[Statute, ...]
-Memory = tuple[tuple[Recalled, ...], tuple[Directed, ...]]
 
 
 async def deliberate(court: Hearing) -> Verdict:
@@ -94,78 +84,3 @@ async def shortlist(court: Hearing, points: tuple[str, ...]) -> Statutes:
     added = await court.retrieve("added", Fetch(collection="statutes", ids=missing)) if missing else ()
     known = [*candidates, *(Statute.model_validate(hit.record) for hit in added)]
     return tuple(statute for number in chosen for statute in known if statute.number == number)
-
-
-async def recall(court: Hearing, points: tuple[str, ...], statutes: Statutes) -> Memory:
-    """S_std and S_dir: what the memory has to say (Eq. 7). The case's own standard is kept out of sight."""
-    setup, case = court.setup, court.case
-    if not setup.remembers:
-        return (), ()
-    charges = tuple(name.in_language(case.language) for statute in statutes for name in statute.charges)
-    tags = tuple(sorted(tags_of(tuple(statute.number for statute in statutes), charges)))
-    text = "\n".join((case.facts, *points))
-
-    def query(collection: str, k: int) -> Recall:
-        return Recall.model_validate(
-            {
-                "collection": collection,
-                "text": text,
-                "tags": tags,
-                "k": k,
-                "tau": setup.tau,
-                "seeds": setup.seeds,
-                "hops": setup.hops,
-                "exclude": (f"standard-{case.id}",),
-            }
-        )
-
-    standards = await court.retrieve("standards", query("standards", setup.precedents)) if setup.precedents else ()
-    directives = (
-        await court.retrieve("directives", query("directives", setup.directives))
-        if setup.directs and setup.directives
-        else ()
-    )
-    return (
-        tuple(
-            Recalled(
-                facts=hit.record["facts"],
-                reasoning=hit.record["reasoning"],
-                verdict=Judgment.model_validate(hit.record["verdict"]),
-                score=hit.parts.score if hit.parts else 0.0,
-                similarity=hit.similarity,
-            )
-            for hit in standards
-        ),
-        tuple(
-            Directed(
-                id=hit.id,
-                text=hit.record["text"],
-                confidence=hit.record["confidence"],
-                anchor=hit.record["anchor"],
-                charges=tuple(hit.record["charges"]),
-                score=hit.parts.score if hit.parts else 0.0,
-                similarity=hit.similarity,
-            )
-            for hit in directives
-        ),
-    )
-
-
-def verdict(final: FinalJudgment, note: str) -> Verdict:
-    """The run's verdict."""
-    judgment = final.judgment()
-    return Verdict(
-        outcome="; ".join(judgment.charges),
-        summary=f"{judgment}\n\n{final.thought}",
-        note=note,
-        details={"judgment": judgment.model_dump(mode="json")},
-    )
-
-
-def told(draft: Draft, turns: list[Turn], passed: bool) -> str:
-    """How the loop of drafts went, in a sentence."""
-    if not turns:
-        return "The first draft passed."
-    if passed:
-        return f"The draft passed in turn {len(turns) + 1}, after {len(turns)} rejection{'s' * (len(turns) > 1)}."
-    return f"No draft passed in {len(turns)} turns; the presiding judge decided with the last one, article {draft.predicted_article}."

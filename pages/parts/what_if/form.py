@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
-from courtroom.engine.store import Run
+from courtroom.engine.run import Run
 from courtroom.errors import CourtroomError
 from courtroom.sweeps.plan import KINDS, Axis, Plan, grid, singly
 from courtroom.sweeps.sweeper import Takes

@@ -1,0 +1,32 @@
+"""A run as a row: what a list of runs shows of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from courtroom.engine.control import Control
+from courtroom.engine.events import Verdict
+from courtroom.strict import Strict
+
+Status = Literal["running", "paused", "done", "failed"]
+
+
+class Run(Strict):
+    """One run as listed: everything but its events, case and setup."""
+
+    id: str
+    procedure: str
+    case_id: str
+    title: str
+    case_hash: str
+    seed: int
+    status: Status
+    reason: str
+    verdict: Verdict | None
+    parent: str | None
+    origin: str
+    created: float
+    wall_s: float
+    control: Control
+    owner: str | None
+    heartbeat: float | None

@@ -1,0 +1,34 @@
+"""What a court has from outside, in one object. The engine makes it; a procedure never sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from courtroom.engine.events import Event, Noted
+from courtroom.engine.gate import Gate
+from courtroom.engine.live import Live
+from courtroom.engine.ports import Asks, Knows, Ledger, Seats, Sees
+from courtroom.engine.spent import Spent
+
+
+@dataclass(frozen=True)
+class Services:
+    """The record, the models, the knowledge base and the limits of one run, or of one rehearsal."""
+
+    ledger: Ledger
+    asker: Asks
+    knowledge: Knows
+    sight: Sees
+    seats: Seats
+    gate: Gate
+    live: Live = field(default_factory=Live)
+    spent: Spent = field(default_factory=Spent)
+
+    def record(self, event: Event) -> None:
+        """Record an event; the run may pause on it if it is new."""
+        if self.ledger.add(event):
+            self.gate.notice(event)
+
+    def note(self, name: str, text: str) -> None:
+        """Record one sentence that a reader of the run should know."""
+        self.ledger.add(Noted(path=name, text=text))

@@ -1,0 +1,68 @@
+"""Modules import each other in one direction only, also where a type checker alone imports."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def imports(files: Mapping[str, str]) -> dict[str, set[str]]:
+    """Which of these modules each imports, anywhere in it.
+
+    Args:
+        files: text by module name.
+    """
+    graph: dict[str, set[str]] = {}
+    for module, text in files.items():
+        named = set()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                named |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{module} imports by a relative name"
+                found = {f"{node.module}.{alias.name}" for alias in node.names}
+                named |= {name if name in files else str(node.module) for name in found}
+        graph[module] = named & files.keys()
+    return graph
+
+
+def cycle(files: Mapping[str, str]) -> list[str]:
+    """Modules that import each other in a circle; empty if there is none."""
+    try:
+        TopologicalSorter(imports(files)).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def package() -> dict[str, str]:
+    """The text of all modules of the package."""
+    paths = sorted((ROOT / "courtroom").rglob("*.py"))
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in paths]
+    return {name: path.read_text("utf-8") for name, path in zip(names, paths, strict=True)}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    files = package()
+    assert "courtroom.engine.court" in files
+    assert not cycle(files)
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "from a import x",
+        "import a",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from a import X",
+        "def late() -> None:\n    from a import x",
+    ],
+)
+def test_a_circle_is_found_however_it_is_closed(back: str) -> None:
+    assert {*cycle({"a": "from b import y", "b": back})} == {"a", "b"}
+    assert not cycle({"a": "from b import y", "b": "import c", "c": ""})
