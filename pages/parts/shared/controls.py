@@ -14,13 +14,8 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
-<<<<<<< HEAD:pages/parts/shared/controls.py
-from pages.parts.shared.inert import literal
+from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.models_form import typed_keys
-=======
-from pages.parts.inert import declared, literal
-from pages.parts.models_form import typed_keys
->>>>>>> int:pages/parts/controls.py
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),

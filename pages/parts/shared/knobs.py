@@ -11,13 +11,8 @@ from pydantic.fields import FieldInfo
 from courtroom.cases.case import Case
 from courtroom.engine.knobs import bounds, is_group, plain
 from courtroom.engine.setup import Budget
-<<<<<<< HEAD:pages/parts/shared/knobs.py
 from pages.parts.shared.draft import Draft
-from pages.parts.shared.inert import literal
-=======
-from pages.parts.draft import Draft
-from pages.parts.inert import declared, literal
->>>>>>> int:pages/parts/knobs.py
+from pages.parts.shared.inert import declared, literal
 
 OWN_SECTION = {"model", "roles", "members", "prompts", "jury", "graph", "rules", "budget", "empty_seats"}
 """Fields that have a section or an editor of their own."""

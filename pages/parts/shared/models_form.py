@@ -14,15 +14,9 @@ from courtroom.models.connections import Connections
 from courtroom.models.keys import first_set, typed_name
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
-<<<<<<< HEAD:pages/parts/shared/models_form.py
 from pages.parts.shared.draft import Draft
-from pages.parts.shared.inert import literal
+from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import knob
-=======
-from pages.parts.draft import Draft
-from pages.parts.inert import declared, literal
-from pages.parts.knobs import knob
->>>>>>> int:pages/parts/models_form.py
 
 OFFERED = ("openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "mistral", "xai", "together_ai")
 """Providers for which a key can be typed."""
