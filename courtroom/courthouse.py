@@ -32,6 +32,7 @@ from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Knowledge, Query
 from courtroom.media.store import MediaStore
+from courtroom.models.apart import refuse
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.connections import Connections
 from courtroom.models.pool import ModelPool
@@ -141,7 +142,8 @@ class Courthouse:
     @cached_property
     def pool(self) -> ModelPool:
         """All models that can be asked."""
-        return ModelPool(self.media, self.connections)
+        offline = {task: method for one in self.procedures.values() for task, method in one.offline.items()}
+        return ModelPool(self.media, self.connections, offline=offline)
 
     @property
     def runner(self) -> Runner:
@@ -190,7 +192,7 @@ class Courthouse:
         """Put a run on record with its complete setup; it is not driven yet.
 
         Raises:
-            CourtroomError: the procedure does not hear this kind of case.
+            CourtroomError: the procedure does not hear this kind of case, or an edited prompt can't be used.
         """
         chosen = self.procedures[procedure]
         if case.kind != chosen.hears:
@@ -199,6 +201,7 @@ class Courthouse:
                 f"{chosen.title} hears cases of the kind “{chosen.hears}”; {case.id} is of the kind “{case.kind}”. "
                 f"Choose a procedure that hears it: {', '.join(fitting)}."
             )
+        refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)
         self.knowledge.offer(case)
         return self.store.create(procedure, case, complete, seed)
@@ -223,6 +226,7 @@ class Courthouse:
             interventions: what it begins with, as `steer.planned` gives it; None is what was done to the parent.
         """
         row = self.store.run(parent)
+        refuse(setup.prompts, self.store.setup(parent, self.procedures[row.procedure].setup).prompts)
         heard = case or self.store.case(row)
         wanted = row.seed if seed is None else seed
         complete, _ = self.procedures[row.procedure].prepare(heard, setup, wanted)

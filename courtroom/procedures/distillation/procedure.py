@@ -15,10 +15,8 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
-from courtroom.procedures.distillation import offline as _offline  # registers the offline model's method
+from courtroom.procedures.distillation.offline import METHODS
 from courtroom.procedures.distillation.tasks import Reflect
-
-__all__ = ["DISTILLATION", "_offline"]
 
 
 class DistillationSetup(Setup):
@@ -79,6 +77,8 @@ DISTILLATION = Procedure(
     roles=(Role("analyst", "Analyst", "Distils norms from a precedent."),),
     stages=(StageKind("precedent", "Precedent", "One precedent's norms are distilled."),),
     choices=(),
+    tasks=(Reflect,),
+    offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=lambda setup: (
         Member(id="analyst", role="analyst", name="Analyst", spec=setup.spec("analyst", "analyst")),

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from courtroom.cases.dispute import Dispute, Evidence, Side
+from courtroom.judging.dispute_cues import HEDGE, SPECIFIC, THIRD_PARTY, cues_in, direction
 from courtroom.panel.personas import Persona
-from courtroom.procedures.cyberjurors.offline.lexicon import HEDGE, SPECIFIC, THIRD_PARTY, cues_in, direction
 from courtroom.procedures.cyberjurors.tasks import Clue, Heard, Summary
 from courtroom.text.words import words
 

@@ -1,4 +1,4 @@
-"""Words by which the offline juror recognises what a sentence does for a side, in English and Chinese."""
+"""Words by which the offline model recognises what a sentence does for a side of a dispute, in English and Chinese."""
 
 from __future__ import annotations
 
