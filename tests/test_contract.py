@@ -36,7 +36,7 @@ from tests.kills import kill_again_and_again
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
-HOW = {"latency_s", "source", "asked", "prompt_tokens", "completion_tokens", "cost"}
+HOW = {"latency_s", "source", "asked", "attempts", "prompt_tokens", "completion_tokens", "cost"}
 """What of a call tells how its answer came, not what it is: found on record, it costs nothing and takes no time."""
 
 

@@ -80,6 +80,8 @@ CUES: tuple[Cue, ...] = (
          r"changed (?:her|his|their|my) mind|do(?:es)? ?n[o']t (?:like|suit|fit my)|found (?:it )?cheaper|too (?:big|small) for (?:my|her|his)|no longer (?:need|want)|不喜欢|不想要|买贵|反悔|不适合"),
 )  # fmt: skip
 
+CUE_BY_NAME = {cue.name: cue for cue in CUES}
+
 SPECIFIC = re.compile(
     r"\d|serial|report|receipt|timestamp|inspection|certificate|invoice|tracking|序列号|报告|凭证|检测|鉴定|发票|单号"
 )

@@ -15,7 +15,7 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Export, Preset, Procedure, Role, StageKind, View
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Member, Setup
+from courtroom.engine.setup import Setup
 from courtroom.knowledge.search import Fetch, Search
 from courtroom.law.statute import Statute
 from courtroom.media.medium import Medium
@@ -169,12 +169,6 @@ def overview(record: Record) -> dict[str, list[Block]]:
     return {"": [Table(columns, tuple(rows)), *(diffs or [Text("No draft has been corrected yet.")])]}
 
 
-def members(setup: AlignmentSetup) -> tuple[Member, ...]:
-    """The reflection model and the expert."""
-    titles = {"reflector": "Reflection model", "expert": "Expert"}
-    return tuple(Member(id=role, role=role, name=name, spec=setup.spec(role, role)) for role, name in titles.items())
-
-
 ALIGNMENT = Procedure(
     name="alignment",
     title="Expert alignment",
@@ -192,7 +186,6 @@ ALIGNMENT = Procedure(
     tasks=(Reflect, DraftOpinion),
     offline={task: METHODS[task] for task in (Reflect, DraftOpinion)},
     prompts=Path(__file__).parent / "prompts",
-    members=members,
     deliberate=align,
     at_most=lambda case, setup: 2 * sum(not draft.right for draft in case.drafts),
     views=(View("pairs", "Training data", ":material/dataset:", "What each first draft is used as.", overview),),

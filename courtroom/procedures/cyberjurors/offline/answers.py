@@ -7,11 +7,11 @@ import re
 from collections import Counter
 
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
-from courtroom.judging.dispute_cues import CUES, SPECIFIC, cues_in
+from courtroom.judging.dispute_cues import CUE_BY_NAME, SPECIFIC, cues_in
+from courtroom.judging.dispute_weights import Contribution, contributions, weigh
 from courtroom.models.offline import Methods
 from courtroom.procedures.cyberjurors.offline import stance
 from courtroom.procedures.cyberjurors.offline.phrases import say, side_name
-from courtroom.procedures.cyberjurors.offline.stance import Contribution
 from courtroom.procedures.cyberjurors.tasks import (
     AnalyseDispute,
     Analysis,
@@ -34,8 +34,6 @@ from courtroom.procedures.cyberjurors.tasks import (
 )
 from courtroom.text.central import central
 from courtroom.text.words import words
-
-CUE_BY_NAME = {cue.name: cue for cue in CUES}
 
 
 def extract(task: ExtractFocus, draw: random.Random) -> Focus:
@@ -72,7 +70,7 @@ def select(task: SelectEvidence, draw: random.Random) -> Selection:
 def perceive(task: PerceiveEvidence, draw: random.Random) -> Perception:
     """What text and descriptions say. The media themselves are not looked at, and the answer says so."""
     language, piece = task.case.language, task.evidence
-    contributions = stance.weigh(piece)
+    contributions = weigh(piece)
     own = sum(c.weight for c in contributions) * stance.vote(piece.side)
     strength: Degree = "strong" if own >= 2.0 else "moderate" if own >= 0.8 else "weak"
     findings = tuple(
@@ -158,7 +156,7 @@ def judge(task: Judge, draw: random.Random) -> Opinion:
 
 def judge_at_once(task: JudgeAtOnce, draw: random.Random) -> Opinion:
     """The same weighing over all evidence at once, without a persona and without discussion."""
-    evidence = (*(c for piece in task.case.evidence for c in stance.weigh(piece)), *stance.context(task.case))
+    evidence = contributions(task.case)
     rules = stance.pull(task.case, task.rules, stance.RULE_WEIGHT, "rule")
     final = stance.settle(evidence, rules, None)
     side: Side = "seller" if final < 0 else "buyer"
