@@ -6,7 +6,7 @@ import asyncio
 import gc
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.engine.registration import register
 from courtroom.engine.rehearsal import Estimate, rehearse
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Setup
@@ -81,6 +82,7 @@ class Courthouse:
         settings: where things are kept; from the environment by default.
         streaming: whether answers stream into the page as they arrive.
         connections: among Streamlit's secrets, beside those of the settings.
+        procedures: more of them, as in the test of one that isn't installed.
 
     Raises:
         StoreError: the store can't be used.
@@ -93,8 +95,10 @@ class Courthouse:
         *,
         streaming: bool = False,
         connections: Mapping[str, Any] | None = None,
+        procedures: Iterable[Procedure] = (),
     ) -> None:
         self.settings = settings or from_environment()
+        self._more = tuple(procedures)
         self.connections = Connections.read(self.settings.connections, connections)
         self.database = Database(self.settings.database)
         _log_to(self.settings)
@@ -117,7 +121,7 @@ class Courthouse:
         """The published systems by name."""
         from courtroom.procedures import PROCEDURES  # slow to import: not to list cases or runs
 
-        return PROCEDURES
+        return register(self._more, PROCEDURES)
 
     @cached_property
     def knowledge(self) -> Knowledge:

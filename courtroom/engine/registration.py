@@ -37,6 +37,8 @@ def register(procedures: Iterable[Procedure], known: Mapping[str, Procedure] | N
     """
     found = dict(known or {})
     for procedure in procedures:
+        if found.get(procedure.name) is procedure:
+            continue
         wrong = list(mistakes(procedure))
         if procedure.name in found:
             taken = found[procedure.name].title
