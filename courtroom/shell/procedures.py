@@ -23,10 +23,8 @@ def options(
     ] = False,
 ) -> None:
     """Watch and steer deliberations from a shell. Progress is on stderr, the result on stdout."""
-    if traceback:
-        shown = logging.StreamHandler(sys.stderr)
-        shown.setLevel(logging.ERROR)
-        logging.getLogger("courtroom").addHandler(shown)
+    if traceback and logging.lastResort is not None:
+        logging.getLogger("courtroom").addHandler(logging.lastResort)  # it writes to stderr
 
 
 def procedures() -> None:
