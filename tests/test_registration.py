@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
+from courtroom import procedures
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import Change, InterventionRefused
 from courtroom.engine.procedure import Procedure
@@ -21,8 +23,11 @@ from courtroom.models.apart import PromptError
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.debate.procedure import DebateSetup
+from courtroom.procedures.outside import Outside
 from courtroom.settings import Settings
 from courtroom.shell.procedures import lay_out
+from pages.parts.shared.inert import literal
+from tests.test_pages import page
 
 ROOT = Path(__file__).parents[1]
 Make = Callable[..., Procedure]
@@ -154,6 +159,27 @@ def test_an_edited_prompt_whose_blocks_are_empty_asks_nobody(house: Courthouse) 
     record = house.record(run)
     assert "“argue” can't be used: nothing stands in its blocks" in record.run.reason
     assert not record.calls
+
+
+def test_the_setup_page_refuses_such_a_prompt_and_tells_what_can_not_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    broken = {"late-judges": "The procedure “late-judges” of late-judges 0.1.0 can't be used: it is late."}
+    monkeypatch.setattr(procedures, "OUTSIDE", Outside(PROCEDURES, broken=broken))
+    st.cache_resource.clear()
+    app = page()
+    app.session_state["setup_section"] = "Prompts"
+    app.switch_page("pages/setup.py").run()
+    told = f"{broken['late-judges']} {tmp_path / 'courtroom.log'} has the rest."
+    assert [warning.value for warning in app.warning] == [literal(told)]
+    next(box for box in app.selectbox if box.label == "Prompt").set_value("judge").run()
+    next(area for area in app.text_area if area.label == "Text").set_value("Vote.").run()
+    assert not app.exception
+    (told,) = [error.value for error in app.error]
+    assert told.startswith(literal(f"The prompt {UNASKED}"))
+    st.cache_resource.clear()
 
 
 # --- what another package adds --------------------------------------------------------------------------------
