@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from courtroom.errors import CourtroomError
 from courtroom.models.apart import PromptError
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.debate.procedure import DebateSetup
+from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument, DebateSetup
 from courtroom.procedures.outside import Outside
 from courtroom.settings import Settings
 from courtroom.shell.procedures import lay_out
@@ -117,6 +118,14 @@ def test_a_missing_frame_is_told(make: Make, tmp_path: Path, name: str) -> None:
 def test_a_missing_folder_of_prompts_is_told(make: Make) -> None:
     with pytest.raises(RegistrationError, match=r"promptz: there is no such folder\. Make it"):
         register((make(CODE, '/ "prompts"', '/ "promptz"'),))
+
+
+def test_one_task_with_two_offline_answers_is_told() -> None:
+    other = {**DEBATE.offline, Argue: lambda task, draw: Argument(argument="No.")}
+    with pytest.raises(
+        RegistrationError, match="`offline` answers Argue in another way than Debate, which asks it too"
+    ):
+        register((replace(DEBATE, name="debate-anew", offline=other),), PROCEDURES)
 
 
 def test_all_that_is_shipped_passes_the_same_checks() -> None:

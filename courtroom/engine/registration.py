@@ -45,6 +45,10 @@ def register(procedures: Iterable[Procedure], known: Mapping[str, Procedure] | N
             wrong.append(
                 f"{file_of(procedure)}: the name “{procedure.name}” is taken by {taken}. Choose another `name`."
             )
+        for task, method in procedure.offline.items():
+            for other in (one for one in found.values() if one.offline.get(task, method) is not method):
+                told = f"`offline` answers {task.__name__} in another way than {other.title}, which asks it too"
+                wrong.append(f"{file_of(procedure)}: {told}. Give it the same function, or make a task of your own.")
         if wrong:
             raise RegistrationError("\n".join(dict.fromkeys(wrong)))
         found[procedure.name] = procedure
