@@ -123,7 +123,8 @@ def templates(folder: Path, kind: str) -> dict[str, str]:
     shared = _read(PROMPTS)
     if "_case" not in found and kind in shared:
         found["_case"] = shared[kind]
-    taken_in = {name for text in found.values() for name in shared if f'"{name}"' in text}
+    texts = "\n".join(found.values()).replace("'", '"')
+    taken_in = {name for name in shared if f'"{name}"' in texts}
     return {name: shared[name] for name in taken_in} | found
 
 
