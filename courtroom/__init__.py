@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from courtroom.engine.setup import Budget, Member, Setup
     from courtroom.errors import CourtroomError
     from courtroom.media.medium import Medium
-    from courtroom.models.offline import answer_offline
     from courtroom.models.spec import ModelSpec
     from courtroom.models.task import Answer, Task
     from courtroom.settings import Settings
@@ -43,7 +42,6 @@ _PLACES = {
     "courtroom.engine.record": ("Record",),
     "courtroom.engine.setup": ("Budget", "Member", "Setup"),
     "courtroom.errors": ("CourtroomError",),
-    "courtroom.models.offline": ("answer_offline",),
     "courtroom.models.spec": ("ModelSpec",),
     "courtroom.models.task": ("Answer", "Task"),
     "courtroom.settings": ("Settings",),
@@ -86,7 +84,6 @@ __all__ = [
     "Text",
     "Verdict",
     "View",
-    "answer_offline",
 ]
 
 

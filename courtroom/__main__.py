@@ -29,6 +29,7 @@ from courtroom.evaluation import comparison
 from courtroom.settings import from_environment
 from courtroom.shell import app as shell_app
 from courtroom.shell import knowledge as shell_knowledge
+from courtroom.shell import procedures as shell_procedures
 from courtroom.shell import sweep as shell_sweep
 from courtroom.shell import upkeep as shell_store
 from courtroom.shell.compare import lines
@@ -43,6 +44,9 @@ app.command("app", context_settings=shell_app.PASSED_ON)(shell_app.open_app)
 app.command("sweep")(shell_sweep.sweep)
 app.command("doctor")(shell_store.doctor)
 app.command("backup")(shell_store.backup)
+app.callback()(shell_procedures.options)
+app.command("procedures")(shell_procedures.procedures)
+app.command("new-procedure")(shell_procedures.new_procedure)
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
 app.add_typer(cases_app, name="cases")
 

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.engine.registration import register
 from courtroom.engine.rehearsal import Estimate, rehearse
 from courtroom.engine.run import Run
 from courtroom.engine.runner import Runner
@@ -33,6 +34,7 @@ from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Knowledge, Query
 from courtroom.media.store import MediaStore
+from courtroom.models.apart import refuse
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.connections import Connections
 from courtroom.models.pool import ModelPool
@@ -81,6 +83,7 @@ class Courthouse:
         settings: where things are kept; from the environment by default.
         streaming: whether answers stream into the page as they arrive.
         connections: among Streamlit's secrets, beside those of the settings.
+        procedures: more of them, as in the test of one that isn't installed.
 
     Raises:
         StoreError: the store can't be used.
@@ -93,8 +96,10 @@ class Courthouse:
         *,
         streaming: bool = False,
         connections: Mapping[str, Any] | None = None,
+        procedures: Iterable[Procedure] = (),
     ) -> None:
         self.settings = settings or from_environment()
+        self._more = tuple(procedures)
         self.connections = Connections.read(self.settings.connections, connections)
         self.database = Database(self.settings.database)
         _log_to(self.settings)
@@ -117,7 +122,7 @@ class Courthouse:
         """The published systems by name."""
         from courtroom.procedures import PROCEDURES  # slow to import: not to list cases or runs
 
-        return PROCEDURES
+        return register(self._more, PROCEDURES)
 
     @cached_property
     def knowledge(self) -> Knowledge:
@@ -142,7 +147,8 @@ class Courthouse:
     @cached_property
     def pool(self) -> ModelPool:
         """All models that can be asked."""
-        return ModelPool(self.media, self.connections)
+        offline = {task: method for one in self.procedures.values() for task, method in one.offline.items()}
+        return ModelPool(self.media, self.connections, offline=offline)
 
     @property
     def runner(self) -> Runner:
@@ -191,7 +197,7 @@ class Courthouse:
         """Put a run on record with its complete setup; it is not driven yet.
 
         Raises:
-            CourtroomError: the procedure does not hear this kind of case.
+            CourtroomError: the procedure does not hear this kind of case, or an edited prompt can't be used.
         """
         chosen = self.procedures[procedure]
         if case.kind != chosen.hears:
@@ -200,6 +206,7 @@ class Courthouse:
                 f"{chosen.title} hears cases of the kind “{chosen.hears}”; {case.id} is of the kind “{case.kind}”. "
                 f"Choose a procedure that hears it: {', '.join(fitting)}."
             )
+        refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)
         self.knowledge.offer(case)
         return self.store.create(procedure, case, complete, seed)
@@ -224,6 +231,7 @@ class Courthouse:
             interventions: what it begins with, as `steer.planned` gives it; None is what was done to the parent.
         """
         row = self.store.run(parent)
+        refuse(setup.prompts, self.store.setup(parent, self.procedures[row.procedure].setup).prompts)
         heard = case or self.store.case(row)
         wanted = row.seed if seed is None else seed
         complete, _ = self.procedures[row.procedure].prepare(heard, setup, wanted)

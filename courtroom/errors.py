@@ -12,6 +12,8 @@ CourtroomError
 
 from __future__ import annotations
 
+import logging
+
 
 class CourtroomError(Exception):
     """Base of all errors that a user may see; the message says what to do."""
@@ -44,6 +46,12 @@ class Unreadable(StoreError):
             f"The {what} {self.name} can't be read: {self.why}. "
             "`python -m courtroom doctor --mend` sets it aside; a backup may still have it."
         )
+
+
+def log_file() -> str:
+    """The file in which the log is, for a sentence that sends a reader there."""
+    files = [name for one in logging.getLogger("courtroom").handlers if (name := getattr(one, "baseFilename", None))]
+    return str(files[-1]) if files else "the log"
 
 
 def shown(text: object) -> str:

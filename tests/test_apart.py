@@ -48,7 +48,7 @@ def test_every_prompt_of_a_hearing_is_the_same_both_ways(
 
     async def both(prompts: Prompts, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
         if id(prompts) not in twins:
-            edits = {"_system": templates(prompts._folder)["_system"]}  # an edit that changes nothing
+            edits = {"_system": templates(prompts._folder, "")["_system"]}  # an edit that changes nothing
             twins[id(prompts)] = prompts, Prompts(prompts._folder, prompts._common, edits, prompts._notes)
         here = await render(prompts, task, sees=sees)
         assert await render(twins[id(prompts)][1], task, sees=sees) == here

@@ -20,6 +20,7 @@ from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.courtroom_llm import views
 from courtroom.procedures.courtroom_llm.deliberate import cut
+from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, UnknownTexts
 from courtroom.procedures.courtroom_llm.tasks import same
 from courtroom.settings import Settings
@@ -61,7 +62,7 @@ class Bench:
     """Whichever scripted model is set; else the offline one."""
 
     def __init__(self) -> None:
-        self.model: Scripted | OfflineModel = OfflineModel()
+        self.model: Scripted | OfflineModel = OfflineModel(COURTROOM_LLM.offline)
 
     async def warm(self) -> None:
         """Nothing to load."""
@@ -81,7 +82,7 @@ def house(tmp_path: Path) -> Iterator[Courthouse]:
 def hear(
     house: Courthouse, model: Scripted | None = None, case: LabelledTask = TASK, seed: int = 0, **knobs: object
 ) -> Record:
-    house.pool.model = model or OfflineModel()  # type: ignore[attr-defined]
+    house.pool.model = model or OfflineModel(COURTROOM_LLM.offline)  # type: ignore[attr-defined]
     spec = ModelSpec(id="scripted") if model else ModelSpec()
     run = house.new_run("courtroom-llm", case, CourtroomLLMSetup.model_validate({"model": spec, **knobs}), seed)
     house.runner.go(run)

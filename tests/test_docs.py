@@ -219,6 +219,16 @@ def test_the_container_is_built_from_files_that_are_there() -> None:
     assert kept == wanted
 
 
+@pytest.mark.parametrize("language", ["python", "jinja"])
+def test_what_the_page_on_writing_a_procedure_shows_stands_in_the_debate(language: str) -> None:
+    folder = ROOT / "courtroom" / "procedures" / "debate"
+    files = [path.read_text() for path in (*folder.glob("*.py"), *folder.glob("prompts/*"))]
+    shown = blocks("docs/write-a-procedure.md", language)
+    assert shown
+    for block in shown:
+        assert any(block in text for text in files), block
+
+
 def test_what_is_kept_is_where_the_documentation_says() -> None:
     variables = {f"COURTROOM_{name.upper()}" for name in Settings.model_fields}
     told = set(re.findall(r"`(COURTROOM_\w+)`", (ROOT / "docs" / "install.md").read_text()))

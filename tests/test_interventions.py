@@ -16,8 +16,10 @@ from courtroom.engine.events import Called
 from courtroom.engine.interventions import Change, InterventionRefused, Overrule, PutIn, Tell, read_deeds
 from courtroom.engine.people import NoSuchSeat
 from courtroom.engine.record import Record
+from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.spec import ModelSpec
+from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
@@ -122,9 +124,7 @@ def test_late_evidence_and_notes_reach_everybody_from_the_next_stage_on(house: C
 
         async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
             asked.append(request)
-            from courtroom.models.offline import OfflineModel
-
-            return await OfflineModel().answer(request)
+            return await OfflineModel(CYBERJURORS.offline).answer(request)
 
     house.pool = Noting()  # type: ignore[assignment, misc]
     run = paused_before(house, model=ModelSpec(id="scripted"))

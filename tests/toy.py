@@ -104,6 +104,8 @@ def toy(folder: Path) -> Procedure:
         roles=(Role("juror", "Juror", "", votes=True),),
         stages=(StageKind("round", "Round", ""), StageKind("verdict", "Verdict", "")),
         choices=(Choice("buyer", "Buyer", 0, "circle", "●"), Choice("seller", "Seller", 1, "square", "■")),
+        tasks=(CastVote,),
+        offline={CastVote: lambda task, draw: Vote(side="buyer")},
         prompts=folder,
         members=members,
         deliberate=deliberate,

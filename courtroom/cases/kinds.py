@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from courtroom.cases.case import Case
@@ -21,6 +22,10 @@ CASE_KINDS: dict[str, type[Case]] = {
     "labelled": LabelledTask,
     "drafts": DraftBatch,
 }
+
+
+PROMPTS = Path(__file__).parent / "prompts"
+"""What a case of a kind looks like in a prompt: `<kind>.md.j2`. Procedures have it by default, or include it by name."""
 
 
 def parse_case(data: Any) -> Case:

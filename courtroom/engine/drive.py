@@ -23,7 +23,7 @@ from courtroom.engine.run import Status
 from courtroom.engine.services import Services
 from courtroom.engine.spent import Spent
 from courtroom.engine.store import RunStore
-from courtroom.errors import CourtroomError
+from courtroom.errors import CourtroomError, log_file
 
 log = logging.getLogger(__name__)
 
@@ -206,7 +206,7 @@ class Drive:
             self._set("failed", str(error))
         except Exception:  # noqa: BLE001  the last line of defence: the run's state is kept, the log has the rest
             log.exception("run %s failed", self.run)
-            self._set("failed", "Something went wrong inside the program; the log says what. The run is kept.")
+            self._set("failed", f"Something went wrong inside the program; {log_file()} says what. The run is kept.")
         else:
             return verdict
         return None

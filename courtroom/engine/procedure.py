@@ -15,6 +15,8 @@ from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.collection import Name
+from courtroom.models.offline import Methods
+from courtroom.models.task import Task
 
 
 @dataclass(frozen=True)
@@ -97,12 +99,18 @@ class Procedure:
     stages: tuple[StageKind, ...]
     choices: tuple[Choice, ...]
     prompts: Path
-    members: Callable[[Any], tuple[Member, ...]]
-    """Who takes part, from a complete setup."""
+    """The folder of the templates: `_system`, one for each task by its name, and `_case` where the template of the kind of
+    case in `courtroom/cases/prompts` is not what is wanted."""
     deliberate: Callable[[Court[Any, Any]], Awaitable[Verdict]]
     """The procedure itself."""
     at_most: Callable[[Any, Any], int]
     """An upper bound on the calls for a case and a setup, retries and re-asks apart."""
+    members: Callable[[Any], tuple[Member, ...]] | None = None
+    """Who takes part, from a complete setup; None is one member for each role."""
+    tasks: tuple[type[Task[Any]], ...] = ()
+    """All that members are asked."""
+    offline: Methods = field(default_factory=dict)
+    """How the offline model answers each task."""
     looks_in: tuple[Name, ...] = ()
     """The collections in which it looks things up."""
     views: tuple[View, ...] = ()
@@ -116,7 +124,14 @@ class Procedure:
     def prepare(self, case: Case, setup: Setup, seed: int) -> tuple[Setup, tuple[Member, ...]]:
         """The complete setup and who sits in the panel."""
         complete = setup.complete(case, seed)
-        return complete, self.members(complete)
+        return complete, self.panel(complete)
+
+    def panel(self, setup: Setup) -> tuple[Member, ...]:
+        """Who takes part, from a complete setup."""
+        if self.members is not None:
+            return self.members(setup)
+        roles = ((role.name, role.title) for role in self.roles)
+        return tuple(Member(id=name, role=name, name=title, spec=setup.spec(name, name)) for name, title in roles)
 
     def about(self, case: Case) -> Procedure:
         """The procedure with what can be voted for in a case."""

@@ -5,7 +5,6 @@ It needs no figures of its own for any procedure: it counts what the procedure r
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from courtroom.engine.ports import Knows, Permit, Sees
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.services import Services
 from courtroom.engine.setup import Member, Setup
-from courtroom.models.offline import OfflineModel, answer_offline
+from courtroom.models.offline import OfflineModel
 from courtroom.models.prices import estimate_prompt, estimate_tokens
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
 from courtroom.models.spec import OFFLINE, PERSON
@@ -101,6 +100,7 @@ class Counting:
     """Answers from the record, else by the offline model whichever is asked, and counts what that one would have read."""
 
     on_record: Callable[[str], Reply | None]
+    offline: OfflineModel
     known: dict[str, Reply] = field(default_factory=dict)
     """Answers that count as on record, as an earlier rehearsal has come to them; this one's are added."""
     calls: Counter[str] = field(default_factory=Counter)
@@ -119,7 +119,7 @@ class Counting:
             self.found += 1
             return kept, False
         self.anew[request.task.title] += 1
-        text = answer_offline(request.task, random.Random(request.key)).model_dump_json()
+        text = (await self.offline.answer(request)).text
         if model not in (OFFLINE, PERSON):
             self.prompt[model] += estimate_prompt(request.messages)
             self.completion[model] += estimate_tokens(text)
@@ -132,7 +132,7 @@ class NobodySits:
 
     def person(self, run: str, path: str, member: Member) -> Model:
         """Never asked, as `Counting` answers all by itself."""
-        return OfflineModel()
+        return OfflineModel({})
 
 
 async def rehearse(
@@ -157,7 +157,7 @@ async def rehearse(
         interventions: what a person does to the run.
         root: the run from which all of its family stems.
     """
-    counting = Counting(on_record, {} if known is None else known)
+    counting = Counting(on_record, OfflineModel(procedure.offline), {} if known is None else known)
     services = Services(
         ledger=MemoryLedger(seen=seen, root=root),
         asker=counting,

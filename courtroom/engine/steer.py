@@ -15,7 +15,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.engine.steering import Steering
 from courtroom.errors import CourtroomError
-from courtroom.models.task import Task
+from courtroom.models.apart import refuse
 
 
 class Steer:
@@ -135,6 +135,7 @@ class Steer:
             for index in sorted({one.index for one in interventions}):
                 if new := set(steering.at(index).setup.refused()) - set(before.at(index).setup.refused()):
                     raise InterventionRefused(" ".join(sorted(new)))
+                refuse(steering.at(index).setup.prompts, before.at(index).setup.prompts)
         except ValidationError as error:
             raise InterventionRefused(" ".join(explain(error)[:3])) from error
         except InterventionRefused:
@@ -177,12 +178,7 @@ def why_not_undo(record: Record, last: Intervention) -> str:
 
 def answer_of(procedure: Procedure, task: str) -> type[BaseModel]:
     """The form of the answer to a task of a procedure."""
-    package = procedure.deliberate.__module__.rpartition(".")[0]
-
-    def all_of(kind: type[Task[Any]]) -> list[type[Task[Any]]]:
-        return [kind, *(found for sub in kind.__subclasses__() for found in all_of(sub))]
-
-    for kind in all_of(Task):
-        if kind.__module__.startswith(package) and getattr(kind, "name", None) == task:
+    for kind in procedure.tasks:
+        if kind.name == task:
             return kind.answer
     raise InterventionRefused(f"{procedure.title} has no task “{task}”.")

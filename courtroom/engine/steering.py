@@ -67,7 +67,7 @@ class Steering:
                 case = case.with_addition(one.deed.text, one.deed.side)
             elif isinstance(one.deed, Tell):
                 notes.append(one.deed.text)
-        members = self._procedure.members(setup)
+        members = self._procedure.panel(setup)
         blind = case.blind()
         common: dict[str, Any] = {"case": blind, "setup": setup}
         prompts = Prompts(self._procedure.prompts, common, setup.prompts, notes=tuple(notes))

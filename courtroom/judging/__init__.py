@@ -1,1 +1,1 @@
-"""Classical methods for criminal cases: what the offline model of the criminal benches goes by."""
+"""Classical methods that procedures share: what the offline model goes by in criminal cases and disputes."""

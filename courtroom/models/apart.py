@@ -31,6 +31,7 @@ import jinja2
 import markupsafe
 from pydantic import BaseModel
 
+from courtroom.cases.kinds import PROMPTS as CASE_PROMPTS
 from courtroom.errors import CourtroomError
 from courtroom.models import rendering
 from courtroom.models.rendering import LANGUAGES, SIZE, Record, record
@@ -81,20 +82,22 @@ class Apart:
         shared, own = self._asked("blocks", name, inputs)
         return shared, own
 
-    def parse(self, name: str) -> None:
-        """See whether this is a template.
+    def parse(self, name: str, *, task: bool) -> None:
+        """See whether this is a template, and for a task's whether all of it is sent.
 
         Raises:
             PromptError: with a sentence that names the prompt.
         """
-        self._asked("parse", name, {})
+        self._asked("parse task" if task else "parse", name, {})
 
     def close(self) -> None:
         """End the worker."""
         with self._lock:
             self._end()
 
-    def _asked(self, what: Literal["whole", "blocks", "parse"], name: str, inputs: Mapping[str, object]) -> list[str]:
+    def _asked(
+        self, what: Literal["whole", "blocks", "parse", "parse task"], name: str, inputs: Mapping[str, object]
+    ) -> list[str]:
         with self._lock:
             if name in self._failed:  # it took the worker down: many members at once need not find out one by one
                 raise PromptError(self._failed[name])
@@ -190,15 +193,31 @@ def sentence(named: str, why: str) -> str:
 
 @lru_cache(maxsize=64)
 def why_no_template(name: str, text: str) -> str:
-    """Why a text is no template, as a sentence; empty where it is one. Cached, as a page asks at each of its reruns."""
+    """Why a text can't be the template of this name, as a sentence; empty where it can. Cached: a page asks at each rerun."""
     apart = Apart({name: text}, {name: text}, {})
     try:
-        apart.parse(name)
+        apart.parse(name, task=is_task(name))
     except PromptError as error:
         return str(error)
     finally:
         apart.close()
     return ""
+
+
+def refuse(edits: Mapping[str, str], before: Mapping[str, str]) -> None:
+    """See whether edits can be used; what is as before is not looked at again.
+
+    Raises:
+        PromptError: with a sentence that names the prompt.
+    """
+    for name, text in edits.items():
+        if text and before.get(name) != text and (why := why_no_template(name, text)):
+            raise PromptError(why)
+
+
+def is_task(name: str) -> bool:
+    """Whether a template is a task's: the others begin with `_`, or show a kind of case."""
+    return not name.startswith("_") and not (CASE_PROMPTS / f"{name}.md.j2").is_file()
 
 
 def plain(value: Any) -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from functools import singledispatch
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import BaseModel
 
+from courtroom.errors import CourtroomError
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.task import Task
 
@@ -16,22 +17,35 @@ NOTICE = (
     "and it has not looked at any picture or video."
 )
 
+Method = Callable[[Any, random.Random], BaseModel]
+"""The offline answer to one kind of task.
 
-@singledispatch
-def answer_offline(task: Task[Any], draw: random.Random) -> BaseModel:
-    """The offline answer to a task. Each procedure registers one function for each of its tasks.
-
-    Args:
-        task: the inputs; nothing else is known to the offline model.
-        draw: the only source of chance, seeded by the request's key.
-    """
-    raise NotImplementedError(f"the offline model has no method for {type(task).__name__}")
+Its arguments are the task, whose inputs are all that the offline model knows, and the only source of chance, seeded by
+the request's key.
+"""
+Methods = Mapping[type[Task[Any]], Method]
+"""The method for each kind of task, as a procedure declares them in `offline`."""
 
 
 class OfflineModel:
-    """Answers at once, deterministically, free of charge."""
+    """Answers at once, deterministically, free of charge.
+
+    Args:
+        methods: what it answers by.
+    """
+
+    def __init__(self, methods: Methods) -> None:
+        self._methods = methods
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
-        """Answer by the method registered for the task's type."""
-        answer = answer_offline(request.task, random.Random(request.key))
+        """Answer by the method for the task's type.
+
+        Raises:
+            CourtroomError: there is none.
+        """
+        method = self._methods.get(type(request.task))
+        if method is None:
+            name = type(request.task).__name__
+            raise CourtroomError(f"The offline model has no method for {name}. Add one to the procedure's `offline`.")
+        answer = method(request.task, random.Random(request.key))
         return Reply(text=answer.model_dump_json(), cost=0.0)

@@ -6,16 +6,27 @@ from courtroom.media.store import MediaStore
 from courtroom.models.connections import Connections
 from courtroom.models.limits import Limits
 from courtroom.models.litellm_model import LiteLLMModel
-from courtroom.models.offline import OfflineModel
+from courtroom.models.offline import Methods, OfflineModel
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.spec import OFFLINE
 
 
 class ModelPool:
-    """Passes a request to whoever answers for its model. Limits hold over all runs; see `Limits`."""
+    """Passes a request to whoever answers for its model. Limits hold over all runs; see `Limits`.
 
-    def __init__(self, media: MediaStore, connections: Connections | None = None, limits: Limits | None = None) -> None:
-        self._offline, self._online = OfflineModel(), LiteLLMModel(media, connections, limits)
+    Args:
+        offline: what the offline model answers by.
+    """
+
+    def __init__(
+        self,
+        media: MediaStore,
+        connections: Connections | None = None,
+        limits: Limits | None = None,
+        *,
+        offline: Methods | None = None,
+    ) -> None:
+        self._offline, self._online = OfflineModel(offline or {}), LiteLLMModel(media, connections, limits)
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
         """See `Model.answer`."""

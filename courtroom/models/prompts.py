@@ -13,6 +13,7 @@ from typing import Any
 from jinja2.sandbox import SandboxedEnvironment
 from pydantic import BaseModel
 
+from courtroom.cases.kinds import PROMPTS
 from courtroom.media.medium import Medium
 from courtroom.models.apart import Apart, PromptError, sentence
 from courtroom.models.rendering import blocks, environment, quote, reason, whole
@@ -41,7 +42,8 @@ class Prompts:
         self._folder, self._common = folder, dict(common)
         self._notes = tuple(notes)
         edited = {name: text for name, text in (edits or {}).items() if text}
-        self._apart = Apart({**templates(folder), **edited}, edited, self._common) if edited else None
+        self._kind = str(getattr(self._common.get("case"), "kind", ""))
+        self._apart = Apart({**templates(folder, self._kind), **edited}, edited, self._common) if edited else None
         self._turn = asyncio.Lock()
         self._frame: tuple[str, str] | None = None
         self._schemas: dict[type[BaseModel], str] = {}
@@ -70,7 +72,7 @@ class Prompts:
         )
 
     def _rendered(self, name: str, inputs: Mapping[str, object]) -> tuple[str, str, str, str]:
-        shipped, at = _shipped(self._folder), "_system"
+        shipped, at = _shipped(self._folder, self._kind), "_system"
         try:
             if self._frame is None:
                 system = whole(shipped, at, self._common)
@@ -104,18 +106,29 @@ class Prompts:
 
 
 @lru_cache(maxsize=16)
-def _shipped(folder: Path) -> SandboxedEnvironment:
+def _shipped(folder: Path, kind: str) -> SandboxedEnvironment:
     """Templates of a folder as shipped, compiled once."""
-
-    def source(name: str) -> str | None:
-        path = folder / f"{name}.md.j2"
-        return path.read_text(encoding="utf-8") if path.is_file() else None
-
-    return environment(source)
+    return environment(templates(folder, kind).get)
 
 
-def templates(folder: Path) -> dict[str, str]:
-    """All templates of a procedure by name, as shipped."""
+def templates(folder: Path, kind: str) -> dict[str, str]:
+    """All templates of a procedure by name, as shipped.
+
+    Args:
+        folder: the procedure's own.
+        kind: of the cases that it hears. Its template stands for `_case` where the folder has none; any kind's may be
+            included by name.
+    """
+    found = _read(folder)
+    shared = _read(PROMPTS)
+    if "_case" not in found and kind in shared:
+        found["_case"] = shared[kind]
+    texts = "\n".join(found.values()).replace("'", '"')
+    taken_in = {name for name in shared if f'"{name}"' in texts}
+    return {name: shared[name] for name in taken_in} | found
+
+
+def _read(folder: Path) -> dict[str, str]:
     return {path.name.removesuffix(".md.j2"): path.read_text("utf-8") for path in sorted(folder.glob("*.md.j2"))}
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from jinja2 import FunctionLoader, StrictUndefined, TemplateSyntaxError
+from jinja2 import FunctionLoader, StrictUndefined, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 
 LANGUAGES = {
@@ -29,6 +29,9 @@ LANGUAGES = {
     "ja": "Japanese",
 }
 
+BLOCKS = ("shared", "own")
+"""What is sent of a task's template."""
+UNASKED = "it has neither the block `shared` nor the block `own`, so its question would not be sent"
 SIZE = struct.Struct(">Q")
 """Before each request and each reply: its length in bytes."""
 IDLE_S = 30.0
@@ -59,7 +62,11 @@ def whole(templates: SandboxedEnvironment, name: str, inputs: Mapping[str, objec
 
 
 def blocks(templates: SandboxedEnvironment, name: str, inputs: Mapping[str, object]) -> tuple[str, str]:
-    """The blocks `shared` and `own` of a template; empty where it has none or nothing stands in it."""
+    """The blocks `shared` and `own` of a template; one of them may be missing.
+
+    Raises:
+        ValueError: it asks nothing.
+    """
     template = templates.get_template(name)
 
     def block(wanted: str) -> str:
@@ -68,7 +75,23 @@ def blocks(templates: SandboxedEnvironment, name: str, inputs: Mapping[str, obje
         text = "".join(template.blocks[wanted](template.new_context(dict(inputs)))).strip()
         return text + "\n" if text else ""
 
-    return block("shared"), block("own")
+    shared, own = block("shared"), block("own")
+    if not shared and not own:
+        raise ValueError(UNASKED if template.blocks.keys().isdisjoint(BLOCKS) else "nothing stands in its blocks")
+    return shared, own
+
+
+def not_sent(template: nodes.Template) -> tuple[int, str] | None:
+    """The line from which a task's template is not sent, and why in words that fit into a sentence; None where all is."""
+    if not any(block.name in BLOCKS for block in template.find_all(nodes.Block)):
+        return 1, UNASKED
+    for node in template.body:
+        if isinstance(node, nodes.Block) and node.name not in BLOCKS:
+            return node.lineno, f"its block `{node.name}` is never sent; a prompt has the blocks `shared` and `own`"
+        for part in node.nodes if isinstance(node, nodes.Output) else ():
+            if not isinstance(part, nodes.TemplateData) or part.data.strip():
+                return part.lineno, "what stands outside its blocks `shared` and `own` is never sent"
+    return None
 
 
 def reason(error: BaseException) -> str:
@@ -178,8 +201,10 @@ def serve(cpu_s: int, memory_mb: int, longest: int) -> None:
             _allow(cpu_s)
         reply: dict[str, Any] = {}
         try:
-            if what == "parse":
-                templates.parse(sources[name])
+            if what in ("parse", "parse task"):
+                parsed = templates.parse(sources[name])
+                lost = not_sent(parsed) if what == "parse task" else None
+                reply = {"error": f"line {lost[0]}: {_short(lost[1])}"} if lost else {}
             else:
                 reply["texts"] = [whole(templates, name, common)] if what == "whole" else None
                 reply["texts"] = reply["texts"] or blocks(templates, name, {**common, **inputs})

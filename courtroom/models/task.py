@@ -20,7 +20,8 @@ class Answer(BaseModel):
 class Task(BaseModel, Generic[A]):
     """Inputs of one question. Subclasses name their template and, as `Task[Answer]`, what an answer looks like.
 
-    The prompt is rendered from `prompts/<template>.md.j2` of the procedure; the offline model reads the inputs.
+    The prompt is rendered from `prompts/<name>.md.j2` of the procedure; the offline model reads the inputs. A procedure
+    declares its tasks.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -31,6 +32,9 @@ class Task(BaseModel, Generic[A]):
     """What a page calls it, e.g. `Final verdict`."""
     answer: ClassVar[type[BaseModel]]
     """The answer's schema, taken from `Task[Answer]`."""
+
+    offline_only: ClassVar[tuple[str, ...]] = ()
+    """Inputs that no prompt shows, because only the offline model needs them. Say why beside them."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:

@@ -6,12 +6,11 @@ from pathlib import Path
 
 from courtroom.cases.labelled import LabelledTask
 from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKind
-from courtroom.procedures.courtroom_llm import offline as _offline  # registers the offline model's methods
 from courtroom.procedures.courtroom_llm.deliberate import deliberate
+from courtroom.procedures.courtroom_llm.offline.answers import METHODS
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members
+from courtroom.procedures.courtroom_llm.tasks import Argue, Classify, Explain, Hear, Judge
 from courtroom.procedures.courtroom_llm.views import VIEWS
-
-__all__ = ["COURTROOM_LLM", "_offline"]
 
 SHAPES = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("star", "★"), ("cross", "✚"))
 
@@ -60,6 +59,8 @@ COURTROOM_LLM = Procedure(
     ),
     choices=(),
     choices_in=labels_of,
+    tasks=(Hear, Argue, Judge, Classify, Explain),
+    offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,

@@ -5,13 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from courtroom.cases.dispute import SIDES, Dispute
-from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKind
-from courtroom.procedures.cyberjurors import offline as _offline  # registers the offline model's methods
+from courtroom.engine.procedure import Preset, Procedure, Role, StageKind
+from courtroom.judging.dispute_sides import CHOICES
 from courtroom.procedures.cyberjurors.deliberate import deliberate
+from courtroom.procedures.cyberjurors.offline.answers import METHODS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, members, without_one
+from courtroom.procedures.cyberjurors.tasks import (
+    AnalyseDispute,
+    ExtractFocus,
+    Judge,
+    JudgeAtOnce,
+    PerceiveEvidence,
+    SelectEvidence,
+    Summarise,
+)
 from courtroom.procedures.cyberjurors.views import VIEWS
-
-__all__ = ["CYBERJURORS", "_offline"]
 
 
 def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
@@ -45,10 +53,9 @@ CYBERJURORS = Procedure(
         StageKind("round", "Round", "Stage IV: every juror votes, then the clerk sums up."),
         StageKind("verdict", "Verdict", "The majority of the last round decides."),
     ),
-    choices=(
-        Choice("buyer", "Buyer", tone=0, symbol="circle", mark="●"),
-        Choice("seller", "Seller", tone=1, symbol="square", mark="■"),
-    ),
+    choices=CHOICES,
+    tasks=(ExtractFocus, SelectEvidence, PerceiveEvidence, AnalyseDispute, Judge, JudgeAtOnce, Summarise),
+    offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,

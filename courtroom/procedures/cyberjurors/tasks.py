@@ -194,6 +194,7 @@ class Judge(Task[Opinion]):
 
     name = "judge"
     title = "Verdict"
+    offline_only = ("rules",)  # a prompt has them from the setup, in `_system`
     case: Dispute
     rules: tuple[str, ...] = ()
     examination: Examination
@@ -210,6 +211,7 @@ class JudgeAtOnce(Task[Opinion]):
 
     name = "judge-at-once"
     title = "Verdict in one step"
+    offline_only = ("rules",)  # a prompt has them from the setup, in `_system`
     case: Dispute
     rules: tuple[str, ...] = ()
 

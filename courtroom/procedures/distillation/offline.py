@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from courtroom.models.offline import answer_offline
+from courtroom.models.offline import Methods
 from courtroom.procedures.distillation.tasks import Reflect, Reflection
 from courtroom.text.central import central
 from courtroom.text.words import sentences
@@ -18,7 +18,6 @@ GENERAL = {
 SIDES = {"en": {"buyer": "buyer", "seller": "seller"}, "zh": {"buyer": "买家", "seller": "卖家"}}
 
 
-@answer_offline.register
 def reflect(task: Reflect, draw: random.Random) -> Reflection:
     """The winners' most central opinions with figures taken out, beside the closest earlier norm."""
     language = "zh" if task.language.startswith("zh") else "en"
@@ -29,3 +28,8 @@ def reflect(task: Reflect, draw: random.Random) -> Reflection:
     general = GENERAL[language].format(category=task.category, side=SIDES[language][task.winner])
     norms = tuple(dict.fromkeys((*central(pool, 3), general)))
     return Reflection(reflection_result=norms[:4] if len(norms) > 1 else (*norms, task.dispute[:200]))
+
+
+METHODS: Methods = {
+    Reflect: reflect,
+}

@@ -12,13 +12,11 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
 from courtroom.engine.procedure import Preset, Procedure, Role, StageKind, View
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Member, Setup
+from courtroom.engine.setup import Setup
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
-from courtroom.procedures.distillation import offline as _offline  # registers the offline model's method
+from courtroom.procedures.distillation.offline import METHODS
 from courtroom.procedures.distillation.tasks import Reflect
-
-__all__ = ["DISTILLATION", "_offline"]
 
 
 class DistillationSetup(Setup):
@@ -79,10 +77,9 @@ DISTILLATION = Procedure(
     roles=(Role("analyst", "Analyst", "Distils norms from a precedent."),),
     stages=(StageKind("precedent", "Precedent", "One precedent's norms are distilled."),),
     choices=(),
+    tasks=(Reflect,),
+    offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
-    members=lambda setup: (
-        Member(id="analyst", role="analyst", name="Analyst", spec=setup.spec("analyst", "analyst")),
-    ),
     deliberate=distil,
     looks_in=("precedents",),
     at_most=lambda case, setup: len(case.precedents),

@@ -14,7 +14,7 @@ from typing import Any
 
 from courtroom.cases.document import Document
 from courtroom.evaluation.grounding import grounding
-from courtroom.models.offline import answer_offline
+from courtroom.models.offline import Methods
 from courtroom.procedures.juris.tasks import (
     Assess,
     Assessment,
@@ -42,7 +42,6 @@ PER_STEP = 11.0
 """Sentences of a document for each of its summary, at a document of some forty sentences."""
 
 
-@answer_offline.register
 def propose_length(task: ProposeLength, draw: random.Random) -> Length:
     """A sentence for each few of the document, fewer where words recur; seats differ by one either way."""
     found = sentences(task.document.text)
@@ -54,14 +53,12 @@ def propose_length(task: ProposeLength, draw: random.Random) -> Length:
     return Length(sentences=count, reason=f"{len(found)} sentences, of whose words {density:.0%} are different ones.")
 
 
-@answer_offline.register
 def next_sentence(task: NextSentence, draw: random.Random) -> Candidate:
     """The best sentence that is not accepted yet, by this generator's own measure."""
     best = _ranked(task.document, task.accepted, task.letter)[0]
     return Candidate(sentence=best, evidence=(best,))
 
 
-@answer_offline.register
 def write_alone(task: WriteAlone, draw: random.Random) -> Edited:
     """As many sentences as a middling juror would propose, one by one, in the document's order."""
     wanted = propose_length(
@@ -73,7 +70,6 @@ def write_alone(task: WriteAlone, draw: random.Random) -> Edited:
     return Edited(sentences=_in_order(task.document, taken))
 
 
-@answer_offline.register
 def cast_ballot(task: CastBallot, draw: random.Random) -> Ballot:
     """Both candidates by five standards; the higher sum gets the vote."""
     scores = {letter: _standards(task.document, task.accepted, one) for letter, one in _offered(task).items()}
@@ -98,7 +94,6 @@ def cast_ballot(task: CastBallot, draw: random.Random) -> Ballot:
     )
 
 
-@answer_offline.register
 def edit(task: Edit, draw: random.Random) -> Edited:
     """The accepted sentences in the document's order; nothing else is changed."""
     ordered = _in_order(task.document, list(task.accepted))
@@ -106,7 +101,6 @@ def edit(task: Edit, draw: random.Random) -> Edited:
     return Edited(sentences=ordered, changes=changes)
 
 
-@answer_offline.register
 def assess(task: Assess, draw: random.Random) -> Assessment:
     """Counts of words: supported sentences, share of the document's weight, sentences that repeat nothing."""
     told = sentences(task.summary)
@@ -191,3 +185,13 @@ def _often(text: str) -> dict[str, Any]:
     counts = Counter(words(text))
     top = max(counts.values(), default=1)
     return {word: math.sqrt(count / top) for word, count in counts.items()}
+
+
+METHODS: Methods = {
+    ProposeLength: propose_length,
+    NextSentence: next_sentence,
+    WriteAlone: write_alone,
+    CastBallot: cast_ballot,
+    Edit: edit,
+    Assess: assess,
+}

@@ -6,12 +6,11 @@ from pathlib import Path
 
 from courtroom.cases.document import Document
 from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKind
-from courtroom.procedures.juris import offline as _offline  # registers the offline model's methods
 from courtroom.procedures.juris.deliberate import deliberate
+from courtroom.procedures.juris.offline import METHODS
 from courtroom.procedures.juris.setup import JurisSetup, members
+from courtroom.procedures.juris.tasks import Assess, CastBallot, Edit, NextSentence, ProposeLength, WriteAlone
 from courtroom.procedures.juris.views import VIEWS
-
-__all__ = ["JURIS", "_offline"]
 
 
 def at_most(case: Document, setup: JurisSetup) -> int:
@@ -47,6 +46,8 @@ JURIS = Procedure(
         Choice("A", "Candidate A", tone=0, symbol="circle", mark="●"),
         Choice("B", "Candidate B", tone=1, symbol="square", mark="■"),
     ),
+    tasks=(ProposeLength, NextSentence, CastBallot, Edit, WriteAlone, Assess),
+    offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,

@@ -68,6 +68,7 @@ class ProposeLength(Task[Length]):
 
     name = "length"
     title = "Length"
+    offline_only = ("seat",)  # a juror's own weights; a language model is told apart by its sample
     document: Document
     seat: int
     shortest: int
@@ -85,6 +86,7 @@ class NextSentence(Task[Candidate]):
 
     name = "generate"
     title = "Candidate"
+    offline_only = ("letter",)  # which of the two ways to rank sentences
     document: Document
     accepted: tuple[str, ...]
     target: int
@@ -104,6 +106,7 @@ class CastBallot(Task[Ballot]):
 
     name = "ballot"
     title = "Ballot"
+    offline_only = ("seat",)  # a juror's own weights; a language model is told apart by its sample
     document: Document
     accepted: tuple[str, ...]
     candidate_a: str
@@ -125,6 +128,7 @@ class WriteAlone(Task[Edited]):
 
     name = "write"
     title = "Summary"
+    offline_only = ("letter",)  # which of the two ways to rank sentences
     document: Document
     shortest: int
     longest: int

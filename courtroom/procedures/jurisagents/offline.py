@@ -11,7 +11,7 @@ from courtroom.judging.facts import acts_in, sums_in
 from courtroom.judging.weighing import judged, mitigating, reduced
 from courtroom.law.defendants import defendants_in
 from courtroom.law.judgment import Judgment
-from courtroom.models.offline import answer_offline
+from courtroom.models.offline import Methods
 from courtroom.procedures.jurisagents.tasks import (
     Act,
     AddUp,
@@ -66,7 +66,6 @@ def language_of(task_language: str) -> str:
     return "zh" if task_language.startswith("zh") else "en"
 
 
-@answer_offline.register
 def extract(task: ExtractInformation, draw: random.Random) -> DefendantInformation:
     """The named defendant, and the sentences that tell acts, with those that tell results beside them."""
     case = task.case
@@ -84,7 +83,6 @@ def extract(task: ExtractInformation, draw: random.Random) -> DefendantInformati
     )
 
 
-@answer_offline.register
 def summarise(task: SummariseCase, draw: random.Random) -> CaseSummary:
     """The sentences that tell the acts, in order; of very long facts the most central ones."""
     told = acts_in(task.case.facts)
@@ -98,7 +96,6 @@ def summarise(task: SummariseCase, draw: random.Random) -> CaseSummary:
     return CaseSummary(summary=text)
 
 
-@answer_offline.register
 def decide(task: Decide, draw: random.Random) -> JudgmentAnswer:
     """Nearest neighbours over what was looked up, then the article's penalty bands; an appeal can lower the term."""
     judgment = judged(task.summary, task.language, task.found)
@@ -109,13 +106,11 @@ def decide(task: Decide, draw: random.Random) -> JudgmentAnswer:
     return answered(judgment)
 
 
-@answer_offline.register
 def decide_alone(task: DecideAlone, draw: random.Random) -> JudgmentAnswer:
     """The same from the facts themselves."""
     return answered(judged(" ".join(acts_in(task.case.facts)), task.case.language, task.found))
 
 
-@answer_offline.register
 def respond(task: Respond, draw: random.Random) -> Response:
     """Objects where the facts name mitigating circumstances and there is something left to lower."""
     light = mitigating(task.case.facts)
@@ -126,7 +121,6 @@ def respond(task: Respond, draw: random.Random) -> Response:
     return Response(accepts=False, objection=say["objection"].format(months=months, light=", ".join(light)))
 
 
-@answer_offline.register
 def petition(task: DraftPetition, draw: random.Random) -> Petition:
     """The five parts, from the sentences with mitigating circumstances and the objection."""
     say = SAY[language_of(task.case.language)]
@@ -142,7 +136,6 @@ def petition(task: DraftPetition, draw: random.Random) -> Petition:
     )
 
 
-@answer_offline.register
 def choose(task: ChooseOption, draw: random.Random) -> Choice:
     """The option whose words the articles and precedents bear out most; the least where the wrong one is asked for."""
     law = set(words(" ".join(f"{s.text.zh} {s.text.en}" for s in task.found.statutes)))
@@ -156,7 +149,6 @@ def choose(task: ChooseOption, draw: random.Random) -> Choice:
     return Choice(choice=ordered[0] if wrong else ordered[-1])
 
 
-@answer_offline.register
 def add_up(task: AddUp, draw: random.Random) -> Amount:
     """The sums in the sentences that tell acts, each once a sentence; a stated total counts instead of its parts."""
     told = [sentence for sentence in acts_in(task.case.facts) if not SHARES.search(sentence)]
@@ -174,3 +166,15 @@ def answered(judgment: Judgment) -> JudgmentAnswer:
         charge=judgment.charges,
         term_of_imprisonment=judgment.term_of_imprisonment,
     )
+
+
+METHODS: Methods = {
+    ExtractInformation: extract,
+    SummariseCase: summarise,
+    Decide: decide,
+    DecideAlone: decide_alone,
+    Respond: respond,
+    DraftPetition: petition,
+    ChooseOption: choose,
+    AddUp: add_up,
+}

@@ -6,12 +6,20 @@ from pathlib import Path
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.engine.procedure import Preset, Procedure, Role, StageKind
-from courtroom.procedures.jurisagents import offline as _offline  # registers the offline model's methods
 from courtroom.procedures.jurisagents.deliberate import deliberate
+from courtroom.procedures.jurisagents.offline import METHODS
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup, members
+from courtroom.procedures.jurisagents.tasks import (
+    AddUp,
+    ChooseOption,
+    Decide,
+    DecideAlone,
+    DraftPetition,
+    ExtractInformation,
+    Respond,
+    SummariseCase,
+)
 from courtroom.procedures.jurisagents.views import VIEWS
-
-__all__ = ["JURISAGENTS", "_offline"]
 
 
 def at_most(case: CriminalCase, setup: JurisAgentsSetup) -> int:
@@ -46,6 +54,8 @@ JURISAGENTS = Procedure(
         StageKind("second-instance", "Second instance", "The judges hear the case again with the appeal in view."),
     ),
     choices=(),
+    tasks=(ExtractInformation, SummariseCase, Decide, DecideAlone, Respond, DraftPetition, ChooseOption, AddUp),
+    offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,

@@ -70,8 +70,6 @@ class OfFacts(BaseModel):
     """For tasks whose role reads the facts: key frames come along."""
 
     case: CriminalCase
-    appeal: Petition | None = None
-    """The appeal petition, in the second instance."""
 
     def media(self) -> tuple[Medium, ...]:
         """The key frames."""
@@ -83,6 +81,8 @@ class ExtractInformation(OfFacts, Task[DefendantInformation]):
 
     name = "extract"
     title = "Defendant information"
+    appeal: Petition | None = None
+    """The appeal petition, in the second instance."""
 
 
 class SummariseCase(OfFacts, Task[CaseSummary]):
@@ -90,6 +90,7 @@ class SummariseCase(OfFacts, Task[CaseSummary]):
 
     name = "summarise"
     title = "Case summary"
+    appeal: Petition | None = None
     information: DefendantInformation
 
 

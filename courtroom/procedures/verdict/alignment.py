@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.drafts import DraftBatch, FirstDraft
 from courtroom.engine.answers import AnswerStore
@@ -17,33 +15,15 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Export, Preset, Procedure, Role, StageKind, View
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Member, Setup
+from courtroom.engine.setup import Setup
 from courtroom.knowledge.search import Fetch, Search
 from courtroom.law.statute import Statute
 from courtroom.media.medium import Medium
 from courtroom.models.prompts import describe
-from courtroom.models.task import Answer, Task
-from courtroom.procedures.verdict.tasks import Draft, DraftOpinion, OfFacts, Turn
+from courtroom.procedures.verdict.offline import METHODS
+from courtroom.procedures.verdict.tasks import Draft, DraftOpinion, Reflect, Turn
 
 Alignment = Court[DraftBatch, "AlignmentSetup"]
-
-
-class Advice(Answer):
-    """r: where the reasoning went wrong, and what to look at (Eq. 5)."""
-
-    advice: str = Field(
-        min_length=1, description="Where the reasoning slipped and what to weigh instead, no article named."
-    )
-
-
-class Reflect(OfFacts, Task[Advice]):
-    """Reflection model M_R: the logical gap between a wrong draft and the real articles."""
-
-    name = "reflect"
-    title = "Reflection"
-    draft: Draft
-    statutes: tuple[Statute, ...]
-    real_articles: tuple[int, ...]
 
 
 class AlignmentSetup(Setup):
@@ -189,12 +169,6 @@ def overview(record: Record) -> dict[str, list[Block]]:
     return {"": [Table(columns, tuple(rows)), *(diffs or [Text("No draft has been corrected yet.")])]}
 
 
-def members(setup: AlignmentSetup) -> tuple[Member, ...]:
-    """The reflection model and the expert."""
-    titles = {"reflector": "Reflection model", "expert": "Expert"}
-    return tuple(Member(id=role, role=role, name=name, spec=setup.spec(role, role)) for role, name in titles.items())
-
-
 ALIGNMENT = Procedure(
     name="alignment",
     title="Expert alignment",
@@ -209,8 +183,9 @@ ALIGNMENT = Procedure(
     ),
     stages=(StageKind("correction", "Correction", "One wrong draft is reflected upon and drafted again."),),
     choices=(),
+    tasks=(Reflect, DraftOpinion),
+    offline={task: METHODS[task] for task in (Reflect, DraftOpinion)},
     prompts=Path(__file__).parent / "prompts",
-    members=members,
     deliberate=align,
     at_most=lambda case, setup: 2 * sum(not draft.right for draft in case.drafts),
     views=(View("pairs", "Training data", ":material/dataset:", "What each first draft is used as.", overview),),

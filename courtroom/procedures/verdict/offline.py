@@ -13,9 +13,9 @@ from courtroom.judging.weighing import judged, term_for
 from courtroom.knowledge.embedding import PROCEDURE
 from courtroom.law.judgment import Judgment
 from courtroom.law.statute import Statute
-from courtroom.models.offline import answer_offline
-from courtroom.procedures.verdict.alignment import Advice, Reflect
+from courtroom.models.offline import Methods
 from courtroom.procedures.verdict.tasks import (
+    Advice,
     Consolidate,
     Directive,
     Draft,
@@ -26,6 +26,7 @@ from courtroom.procedures.verdict.tasks import (
     Induce,
     Preside,
     Refine,
+    Reflect,
     Rerank,
     Shortlist,
     Verification,
@@ -70,13 +71,11 @@ SAY = {
 }
 
 
-@answer_offline.register
 def extract(task: ExtractPoints, draw: random.Random) -> EventPoints:
     """The sentences that tell what was done."""
     return EventPoints(points=acts_in(task.case.facts)[:12])
 
 
-@answer_offline.register
 def rerank(task: Rerank, draw: random.Random) -> Shortlist:
     """The coarse order, in which articles rise by the words of theirs that the points hold."""
     told = set(words("\n".join(task.points)))
@@ -87,7 +86,6 @@ def rerank(task: Rerank, draw: random.Random) -> Shortlist:
     return Shortlist(articles=tuple(sorted(scores, key=lambda number: (-scores[number], number))[:SHORT]))
 
 
-@answer_offline.register
 def draft(task: DraftOpinion, draw: random.Random) -> Draft:
     """The first article of the shortlist that was not rejected; one that the feedback names comes first."""
     rejected = {turn.draft.predicted_article for turn in task.turns}
@@ -98,7 +96,6 @@ def draft(task: DraftOpinion, draw: random.Random) -> Draft:
     return Draft(predicted_article=number, explanation=_fits(task.case.language, number, statute, task.points))
 
 
-@answer_offline.register
 def verify(task: Verify, draw: random.Random) -> Verification:
     """Rejects where directives and precedents together clearly prefer another article."""
     say, support = SAY[_language(task.case.language)], _support(task)
@@ -114,7 +111,6 @@ def verify(task: Verify, draw: random.Random) -> Verification:
     return Verification(need_rejudge=True, suggestions=say["reject"].format(number=best, why=why))
 
 
-@answer_offline.register
 def preside(task: Preside, draw: random.Random) -> FinalJudgment:
     """The draft's article, its nearest charge, and a term; without a draft, nearest neighbours decide."""
     language, facts = task.case.language, " ".join(acts_in(task.case.facts))
@@ -137,7 +133,6 @@ def preside(task: Preside, draw: random.Random) -> FinalJudgment:
     )
 
 
-@answer_offline.register
 def induce(task: Induce, draw: random.Random) -> Directive:
     """The words that most of the cases share, as conditions."""
     shared = _shared([one.facts for one in task.standards])
@@ -145,7 +140,6 @@ def induce(task: Induce, draw: random.Random) -> Directive:
     return Directive(directive=rule)
 
 
-@answer_offline.register
 def refine(task: Refine, draw: random.Random) -> Directive:
     """The directive, with the words that only the contrasting trajectory has as what does not suffice."""
     mine, theirs = Counter(words(task.positive.facts)), Counter(words(task.negative.facts))
@@ -155,7 +149,6 @@ def refine(task: Refine, draw: random.Random) -> Directive:
     return Directive(directive=" ".join(dict.fromkeys((*kept, *filter(None, (limit,))))))
 
 
-@answer_offline.register
 def consolidate(task: Consolidate, draw: random.Random) -> Directive:
     """Every sentence of theirs once."""
     return Directive(directive=" ".join(dict.fromkeys(s for text in task.directives for s in sentences(text))))
@@ -224,7 +217,6 @@ def _under(number: int, facts: str, language: str, found: CaseInformation) -> Ju
     )
 
 
-@answer_offline.register
 def reflect(task: Reflect, draw: random.Random) -> Advice:
     """The words of the facts that belong to the real articles and not to the drafted one."""
     told = list(dict.fromkeys(words(task.case.facts)))
@@ -234,3 +226,16 @@ def reflect(task: Reflect, draw: random.Random) -> Advice:
     language = _language(task.case.language)
     joined = ("、" if language == "zh" else ", ").join(telling) or SAY[language]["nothing"]
     return Advice(advice=SAY[language]["advice"].format(words=joined))
+
+
+METHODS: Methods = {
+    ExtractPoints: extract,
+    Rerank: rerank,
+    DraftOpinion: draft,
+    Verify: verify,
+    Preside: preside,
+    Induce: induce,
+    Refine: refine,
+    Consolidate: consolidate,
+    Reflect: reflect,
+}

@@ -6,12 +6,20 @@ from pathlib import Path
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.engine.procedure import Preset, Procedure, Role, StageKind
-from courtroom.procedures.verdict import offline as _offline  # registers the offline model's methods
 from courtroom.procedures.verdict.deliberate import deliberate
+from courtroom.procedures.verdict.offline import METHODS
 from courtroom.procedures.verdict.setup import VerdictSetup, members
+from courtroom.procedures.verdict.tasks import (
+    Consolidate,
+    DraftOpinion,
+    ExtractPoints,
+    Induce,
+    Preside,
+    Refine,
+    Rerank,
+    Verify,
+)
 from courtroom.procedures.verdict.views import VIEWS
-
-__all__ = ["VERDICT", "_offline"]
 
 
 def at_most(case: CriminalCase, setup: VerdictSetup) -> int:
@@ -19,6 +27,8 @@ def at_most(case: CriminalCase, setup: VerdictSetup) -> int:
     learns = 3 if setup.remembers and setup.learning.on and setup.directs and case.gold is not None else 0
     return (1 if setup.alone else 3 + 2 * setup.turns) + learns
 
+
+TASKS = (ExtractPoints, Rerank, DraftOpinion, Verify, Preside, Induce, Refine, Consolidate)
 
 VERDICT = Procedure(
     name="verdict",
@@ -44,6 +54,8 @@ VERDICT = Procedure(
         StageKind("learning", "Learning", "Where the real judgment is known, the memory learns from the run."),
     ),
     choices=(),
+    tasks=TASKS,
+    offline={task: METHODS[task] for task in TASKS},
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,

@@ -185,3 +185,21 @@ class Consolidate(Task[Directive]):
     language: str
     anchor: int
     directives: tuple[str, ...]
+
+
+class Advice(Answer):
+    """r: where the reasoning went wrong, and what to look at (Eq. 5)."""
+
+    advice: str = Field(
+        min_length=1, description="Where the reasoning slipped and what to weigh instead, no article named."
+    )
+
+
+class Reflect(OfFacts, Task[Advice]):
+    """Reflection model M_R: the logical gap between a wrong draft and the real articles."""
+
+    name = "reflect"
+    title = "Reflection"
+    draft: Draft
+    statutes: tuple[Statute, ...]
+    real_articles: tuple[int, ...]

@@ -200,7 +200,7 @@ def _seat(house: Courthouse, record: Record, do: Do) -> None:
 def seats(house: Courthouse, record: Record) -> None:
     """The links of all seats that persons have, and who is waited for."""
     setup = house.steer.scene_setup(record)
-    members = house.procedures[record.run.procedure].members(setup)
+    members = house.procedures[record.run.procedure].panel(setup)
     persons = [member for member in members if member.spec.id == "person"]
     if not persons or record.run.status == "done":
         return

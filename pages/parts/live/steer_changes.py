@@ -102,7 +102,7 @@ def _rules(setup: Any, run: str, do: Do) -> None:
 
 
 def _prompt(procedure: Procedure, setup: Setup, run: str, do: Do) -> None:
-    shipped = templates(procedure.prompts)
+    shipped = templates(procedure.prompts, procedure.hears)
     name = st.selectbox("Prompt", list(shipped), key=f"prompt-{run}")
     with st.form(f"prompt-{run}-{name}", border=False):
         text = st.text_area("Template", setup.prompts.get(name, shipped[name]), height=320)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from courtroom.models.offline import answer_offline
+from courtroom.models.offline import Methods
 from courtroom.procedures.courtroom_llm.offline.affinity import affinities, cues, is_relation, shared
 from courtroom.procedures.courtroom_llm.offline.lexicon import FOLLOWS
 from courtroom.procedures.courtroom_llm.tasks import (
@@ -33,7 +33,6 @@ PAIR = 2
 """Labels in a trial."""
 
 
-@answer_offline.register
 def hear(task: Hear, draw: random.Random) -> Hearing:
     """The two labels with the highest affinities, each seen with a little doubt."""
     values = affinities(task.about.labels, task.about.item)
@@ -44,7 +43,6 @@ def hear(task: Hear, draw: random.Random) -> Hearing:
     return Hearing(features=tuple(told[:6]), first=first, second=second, reason=_sentence(task.about, first))
 
 
-@answer_offline.register
 def argue(task: Argue, draw: random.Random) -> Argument:
     """What in the words speaks for the label, and what is lacking for the other."""
     mine, others = _grounds(task.about, task.label), _grounds(task.about, task.other)
@@ -57,20 +55,17 @@ def argue(task: Argue, draw: random.Random) -> Argument:
     return Argument(argument=argument, evidence=_passages(task.about, mine))
 
 
-@answer_offline.register
 def judge(task: Judge, draw: random.Random) -> Opinion:
     """Affinity, the nearest similar cases, what earlier judges held; each judge with a doubt of its own."""
     labels = tuple(pleading.label for pleading in task.pleadings)
     return _decide(task.about, labels, task.similar, [earlier.label for earlier in task.earlier], draw)
 
 
-@answer_offline.register
 def classify(task: Classify, draw: random.Random) -> Opinion:
     """As a judge decides, among all labels."""
     return _decide(task.about, task.about.labels, task.similar, [], draw)
 
 
-@answer_offline.register
 def explain(task: Explain, draw: random.Random) -> Explanation:
     """The words that speak for the label."""
     return Explanation(reason=_sentence(task.about, task.label))
@@ -133,3 +128,12 @@ def _passages(about: OfText, told: list[str]) -> tuple[str, ...]:
     """The sentences in which the words stand."""
     found = [s for s in sentences(about.item.whole) if any(word in s.lower() for word in told)]
     return tuple(dict.fromkeys(found))[:3]
+
+
+METHODS: Methods = {
+    Hear: hear,
+    Argue: argue,
+    Judge: judge,
+    Classify: classify,
+    Explain: explain,
+}

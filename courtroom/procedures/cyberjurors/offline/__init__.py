@@ -1,5 +1,1 @@
-"""The offline model's methods for CyberJurors; importing this registers them."""
-
-from courtroom.procedures.cyberjurors.offline import answers
-
-__all__ = ["answers"]
+"""The offline model's methods for CyberJurors."""

@@ -7,11 +7,11 @@ import re
 from collections import Counter
 
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
-from courtroom.models.offline import answer_offline
+from courtroom.judging.dispute_cues import CUE_BY_NAME, SPECIFIC, cues_in
+from courtroom.judging.dispute_weights import Contribution, contributions, weigh
+from courtroom.models.offline import Methods
 from courtroom.procedures.cyberjurors.offline import stance
-from courtroom.procedures.cyberjurors.offline.lexicon import CUES, SPECIFIC, cues_in
 from courtroom.procedures.cyberjurors.offline.phrases import say, side_name
-from courtroom.procedures.cyberjurors.offline.stance import Contribution
 from courtroom.procedures.cyberjurors.tasks import (
     AnalyseDispute,
     Analysis,
@@ -35,10 +35,7 @@ from courtroom.procedures.cyberjurors.tasks import (
 from courtroom.text.central import central
 from courtroom.text.words import words
 
-CUE_BY_NAME = {cue.name: cue for cue in CUES}
 
-
-@answer_offline.register
 def extract(task: ExtractFocus, draw: random.Random) -> Focus:
     """Each side's most central sentences, and the words that both sides use."""
     case = task.case
@@ -52,7 +49,6 @@ def extract(task: ExtractFocus, draw: random.Random) -> Focus:
     )
 
 
-@answer_offline.register
 def select(task: SelectEvidence, draw: random.Random) -> Selection:
     """The piece whose words meet the focus most; media and checkable detail count."""
     wanted = frozenset(
@@ -71,11 +67,10 @@ def select(task: SelectEvidence, draw: random.Random) -> Selection:
     )
 
 
-@answer_offline.register
 def perceive(task: PerceiveEvidence, draw: random.Random) -> Perception:
     """What text and descriptions say. The media themselves are not looked at, and the answer says so."""
     language, piece = task.case.language, task.evidence
-    contributions = stance.weigh(piece)
+    contributions = weigh(piece)
     own = sum(c.weight for c in contributions) * stance.vote(piece.side)
     strength: Degree = "strong" if own >= 2.0 else "moderate" if own >= 0.8 else "weak"
     findings = tuple(
@@ -104,7 +99,6 @@ def perceive(task: PerceiveEvidence, draw: random.Random) -> Perception:
     )
 
 
-@answer_offline.register
 def analyse(task: AnalyseDispute, draw: random.Random) -> Analysis:
     """Clues sorted by the side they speak for, and the readings in which the two sides differ."""
     case, language = task.case, task.case.language
@@ -138,7 +132,6 @@ def analyse(task: AnalyseDispute, draw: random.Random) -> Analysis:
     )
 
 
-@answer_offline.register
 def judge(task: Judge, draw: random.Random) -> Opinion:
     """Evidence, rules, norms and persona settle a stance; those who were heard move it."""
     case, language = task.case, task.case.language
@@ -161,10 +154,9 @@ def judge(task: Judge, draw: random.Random) -> Opinion:
     return Opinion(verdict=side, reasoning=tuple(reasons))
 
 
-@answer_offline.register
 def judge_at_once(task: JudgeAtOnce, draw: random.Random) -> Opinion:
     """The same weighing over all evidence at once, without a persona and without discussion."""
-    evidence = (*(c for piece in task.case.evidence for c in stance.weigh(piece)), *stance.context(task.case))
+    evidence = contributions(task.case)
     rules = stance.pull(task.case, task.rules, stance.RULE_WEIGHT, "rule")
     final = stance.settle(evidence, rules, None)
     side: Side = "seller" if final < 0 else "buyer"
@@ -176,7 +168,6 @@ def judge_at_once(task: JudgeAtOnce, draw: random.Random) -> Opinion:
     return Opinion(verdict=side, reasoning=tuple(reasons))
 
 
-@answer_offline.register
 def summarise(task: Summarise, draw: random.Random) -> Summary:
     """Counts, and for each side the reasons that stand most in the middle of all."""
     language = task.case.language
@@ -276,3 +267,14 @@ def _told(language: str, c: Contribution) -> str:
     if c.kind in ("rule", "norm", "trait", "background"):
         return say(language, c.kind, text=c.text, side=side)
     return say(language, "clue", what=CUE_BY_NAME[c.kind].words(language), text=c.text, side=side)
+
+
+METHODS: Methods = {
+    ExtractFocus: extract,
+    SelectEvidence: select,
+    PerceiveEvidence: perceive,
+    AnalyseDispute: analyse,
+    Judge: judge,
+    JudgeAtOnce: judge_at_once,
+    Summarise: summarise,
+}

@@ -1,4 +1,4 @@
-"""Words by which the offline juror recognises what a sentence does for a side, in English and Chinese."""
+"""Words by which the offline model recognises what a sentence does for a side of a dispute, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -79,6 +79,8 @@ CUES: tuple[Cue, ...] = (
     _cue("change-of-mind", "seller", 1.1, "a change of mind", "买家反悔",
          r"changed (?:her|his|their|my) mind|do(?:es)? ?n[o']t (?:like|suit|fit my)|found (?:it )?cheaper|too (?:big|small) for (?:my|her|his)|no longer (?:need|want)|不喜欢|不想要|买贵|反悔|不适合"),
 )  # fmt: skip
+
+CUE_BY_NAME = {cue.name: cue for cue in CUES}
 
 SPECIFIC = re.compile(
     r"\d|serial|report|receipt|timestamp|inspection|certificate|invoice|tracking|序列号|报告|凭证|检测|鉴定|发票|单号"

@@ -1,0 +1,149 @@
+"""Procedures are registered: what their authors got wrong is told at once, with the file and what to do.
+
+Without this a mistake would show in the middle of a run, or never: a template whose question stands outside its blocks
+makes a prompt that asks nothing, and every answer still looks like an answer.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from courtroom.cases.explain import explain
+from courtroom.cases.kinds import CASE_KINDS
+from courtroom.engine import check_modules, check_templates
+from courtroom.engine.check_modules import meant
+from courtroom.engine.check_templates import source_of
+from courtroom.engine.knobs import is_group
+from courtroom.engine.procedure import Preset, Procedure
+from courtroom.errors import CourtroomError
+from courtroom.models.task import Task
+
+
+class RegistrationError(CourtroomError):
+    """A procedure that can't be registered; each line of the message is one mistake of its author."""
+
+
+def register(procedures: Iterable[Procedure], known: Mapping[str, Procedure] | None = None) -> dict[str, Procedure]:
+    """Procedures by name, those that are known first.
+
+    Raises:
+        RegistrationError: one of them is not as it must be.
+    """
+    found = dict(known or {})
+    for procedure in procedures:
+        if found.get(procedure.name) is procedure:
+            continue
+        wrong = list(mistakes(procedure))
+        if procedure.name in found:
+            taken = found[procedure.name].title
+            wrong.append(
+                f"{file_of(procedure)}: the name “{procedure.name}” is taken by {taken}. Choose another `name`."
+            )
+        for task, method in procedure.offline.items():
+            for other in (one for one in found.values() if one.offline.get(task, method) is not method):
+                told = f"`offline` answers {task.__name__} in another way than {other.title}, which asks it too"
+                wrong.append(f"{file_of(procedure)}: {told}. Give it the same function, or make a task of your own.")
+        if wrong:
+            raise RegistrationError("\n".join(dict.fromkeys(wrong)))
+        found[procedure.name] = procedure
+    return found
+
+
+def mistakes(procedure: Procedure) -> Iterator[str]:
+    """A sentence or two for each mistake in what a procedure declares, beginning with the file."""
+    file = file_of(procedure)
+    if not re.fullmatch(r"[a-z][a-z0-9-]*", procedure.name):
+        yield f"{file}: the name “{procedure.name}” can't stand in a command. Use small letters, digits and hyphens."
+    if procedure.hears not in CASE_KINDS:
+        hint = meant(procedure.hears, CASE_KINDS) or f"Known kinds: {', '.join(CASE_KINDS)}."
+        yield f"{file}: it hears cases of the kind “{procedure.hears}”, which is not known. {hint}"
+    yield from (f"{file}: {wrong}" for wrong in _doubled(procedure))
+    unfinished = [task for task in procedure.tasks if not _complete(task)]
+    for task in unfinished:
+        yield f"{source_of(task)}: {task.__name__} lacks a name, a title or its answer. Write `class {task.__name__}(Task[Answer])` with `name` and `title`."
+    yield from _offline(procedure, file)
+    if not unfinished:
+        yield from check_templates.mistakes(procedure)
+    yield from check_modules.mistakes(procedure)
+    yield from _presets(procedure, file)
+
+
+def file_of(procedure: Procedure) -> str:
+    """The file in which a procedure is declared; where that isn't known, the one with its `deliberate`."""
+    first = procedure.deliberate.__module__
+    package = first.partition(".")[0]
+    for name, module in list(sys.modules.items()):
+        near = name == package or name.startswith(f"{package}.")
+        # The package that collects all procedures holds this one too, but in a mapping.
+        if near and any(value is procedure for value in vars(module).values()) and hasattr(module, "__file__"):
+            if str(module.__file__).endswith("__init__.py") and name != first:
+                continue
+            return str(module.__file__)
+    return str(getattr(sys.modules.get(first), "__file__", first))
+
+
+def _complete(task: type[Task[Any]]) -> bool:
+    return all(hasattr(task, part) for part in ("name", "title", "answer"))
+
+
+def _doubled(procedure: Procedure) -> Iterator[str]:
+    groups: Mapping[str, Iterable[str]] = {
+        "views": (view.name for view in procedure.views),
+        "stages": (stage.name for stage in procedure.stages),
+        "roles": (role.name for role in procedure.roles),
+        "choices": (choice.name for choice in procedure.choices),
+        "presets": (preset.title for preset in procedure.presets),
+        "exports": (export.file for export in procedure.exports),
+        "tasks": (task.name for task in procedure.tasks if _complete(task)),
+    }
+    for what, names in groups.items():
+        for name in (name for name, number in Counter(names).items() if number > 1):
+            yield f"two of the {what} are named “{name}”. Rename one."
+
+
+def _offline(procedure: Procedure, file: str) -> Iterator[str]:
+    for task in procedure.tasks:
+        if task not in procedure.offline:
+            name = task.__name__
+            yield f"{file}: the offline model has no answer to {name}. Add `{name}: function` to `offline`."
+    for task in procedure.offline:
+        if task not in procedure.tasks:
+            yield f"{file}: `offline` answers {task.__name__}, which is not among `tasks`. Add it there, or take it out."
+
+
+def _presets(procedure: Procedure, file: str) -> Iterator[str]:
+    try:
+        values = procedure.setup().model_dump(mode="json")
+    except ValidationError as error:
+        needed = " ".join(explain(error)[:3])
+        yield f"{source_of(procedure.setup)}: {procedure.setup.__name__} needs values: {needed} Give each knob a default."
+        return
+    for preset in procedure.presets:
+        wrong = list(_unknown(preset.changes, procedure.setup, ""))
+        for knob, hint in wrong:
+            has = f"which {procedure.setup.__name__} does not have"
+            yield f"{file}: the preset “{preset.title}” changes “{knob}”, {has}. {hint or 'Mend its name, or take it out.'}"
+        if not wrong:
+            yield from (f"{file}: {told}" for told in _unfit(procedure, preset, values))
+
+
+def _unknown(changes: Mapping[str, Any], kind: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:
+    for name, value in changes.items():
+        field = kind.model_fields.get(name)
+        if field is None:
+            yield prefix + name, meant(name, kind.model_fields)
+        elif is_group(field) and isinstance(value, Mapping):
+            yield from _unknown(value, field.annotation, f"{prefix}{name}.")  # type: ignore[arg-type]
+
+
+def _unfit(procedure: Procedure, preset: Preset, values: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        procedure.setup.model_validate({**values, **preset.changes})
+    except ValidationError as error:
+        yield f"the preset “{preset.title}” does not fit {procedure.setup.__name__}. {' '.join(explain(error)[:3])}"

@@ -1,0 +1,105 @@
+"""Multi-agent debate: one speaks for the buyer, one for the seller, and a judge decides when enough was said."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from pydantic import Field
+
+from courtroom import Answer, Court, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
+from courtroom.cases.dispute import SIDES, Dispute, Side
+from courtroom.judging.dispute_sides import CHOICES
+from courtroom.judging.dispute_weights import points_for, stance
+
+Said = tuple[tuple[Side, str], ...]
+
+
+class DebateSetup(Setup):
+    """How long they may debate."""
+
+    rounds: int = Field(default=2, title="Rounds at most", ge=1, le=5, description="The judge can end it earlier.")
+
+
+class Argument(Answer):
+    """What a debater says."""
+
+    argument: str = Field(min_length=1, description="What speaks for your side, and what the other side gets wrong.")
+
+
+class Ruling(Answer):
+    """What the judge decides after a round; the reasons come first."""
+
+    reasons: tuple[str, ...] = Field(min_length=1, max_length=6, description="Weightiest first.")
+    winner: Side
+    settled: bool = Field(description="Whether another round could not change the decision.")
+
+
+class Argue(Task[Argument]):
+    """What speaks for one side?"""
+
+    name, title = "argue", "Argument"
+    case: Dispute
+    side: Side
+    said: Said
+
+
+class Rule(Task[Ruling]):
+    """Who is right, and was enough said?"""
+
+    name, title = "rule", "Ruling"
+    case: Dispute
+    said: Said
+
+
+async def deliberate(court: Court[Dispute, DebateSetup]) -> Verdict:
+    """Rounds of argument and answer, until the judge has heard enough."""
+    said: Said = ()
+    judge = court.member("judge")
+    for number in range(1, court.setup.rounds + 1):
+        await court.stage(f"Round {number}", "round")
+        for side in SIDES:
+            (answer,) = await court.all([court.ask(court.member(side), Argue(case=court.case, side=side, said=said))])
+            said = (*said, (side, answer.argument)) if answer else said
+        ruling = await court.ask(judge, Rule(case=court.case, said=said))
+        court.vote(judge, ruling.winner, ruling.reasons)
+        tally = court.tally(SIDES, consensus=0)
+        if ruling.settled:
+            break
+    return Verdict(outcome=ruling.winner, counts=tally.counts, summary=" ".join(ruling.reasons))
+
+
+def argue(task: Argue, draw: random.Random) -> Argument:
+    """The next point that the words of the case make for this side."""
+    heard = " ".join(argument for _, argument in task.said)
+    return Argument(argument=next((point for point in points_for(task.case, task.side) if point not in heard), "…"))
+
+
+def rule(task: Rule, draw: random.Random) -> Ruling:
+    """The side for which the words of the case weigh more; settled where they weigh much more."""
+    winner: Side = "buyer" if stance(task.case) >= 0 else "seller"
+    reasons = tuple(points_for(task.case, winner)[:3]) or ("…",)
+    return Ruling(reasons=reasons, winner=winner, settled=abs(stance(task.case)) > 2)
+
+
+DEBATE = Procedure(
+    name="debate",
+    title="Debate",
+    summary="A baseline: two debaters argue for a side each; a judge decides after each round whether it heard enough.",
+    paper="Du et al. (2023), arXiv:2305.14325; with sides and a judge as in Liang et al. (2023), arXiv:2305.19118",
+    hears="dispute",
+    setup=DebateSetup,
+    roles=(
+        Role("buyer", "Debater for the buyer", "Argues for the buyer, whatever the evidence."),
+        Role("seller", "Debater for the seller", "Argues for the seller, and answers the buyer's debater."),
+        Role("judge", "Judge", "Decides, and says whether another round is needed.", votes=True),
+    ),
+    stages=(StageKind("round", "Round", "Both sides argue, then the judge rules."),),
+    choices=CHOICES,
+    tasks=(Argue, Rule),
+    offline={Argue: argue, Rule: rule},
+    prompts=Path(__file__).parent / "prompts",
+    deliberate=deliberate,
+    at_most=lambda case, setup: 3 * setup.rounds,
+    presets=(Preset("Two rounds", "Each side answers the other."), Preset("One round", "No answers.", {"rounds": 1})),
+)

@@ -1,0 +1,266 @@
+"""What the author of a procedure gets wrong is told when the procedure is registered: the file, and what to do."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from courtroom import procedures
+from courtroom.courthouse import Courthouse
+from courtroom.engine.interventions import Change, InterventionRefused
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.registration import RegistrationError, mistakes, register
+from courtroom.errors import CourtroomError
+from courtroom.models.apart import PromptError
+from courtroom.procedures import PROCEDURES
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument, DebateSetup
+from courtroom.procedures.outside import Outside
+from courtroom.settings import Settings
+from courtroom.shell.procedures import lay_out
+from pages.parts.shared.inert import literal
+from tests.test_pages import page
+
+ROOT = Path(__file__).parents[1]
+Make = Callable[..., Procedure]
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Lays a new procedure out, changes its files as an author would, and imports it."""
+    lay_out("two-judges", tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def made(file: str = "", old: str = "", new: str = "") -> Procedure:
+        if file:
+            path = tmp_path / "two_judges" / file
+            text = path.read_text(encoding="utf-8")
+            assert old in text
+            path.write_text(text.replace(old, new, 1) if old else new, encoding="utf-8")
+        procedure: Procedure = importlib.import_module("two_judges.procedure").PROCEDURE
+        return procedure
+
+    yield made
+    for name in [name for name in sys.modules if name.partition(".")[0] == "two_judges"]:
+        del sys.modules[name]
+
+
+CODE, DECIDE = "procedure.py", "prompts/decide.md.j2"
+STUMBLES = {
+    "a task's template is missing": (CODE, 'name = "decide"', 'name = "decied"', "decied.md.j2: the template of Decide is missing. Write it, or mend `name`"),
+    "a template without blocks": (DECIDE, "", "Decide{% if careful %} with care{% endif %}.", "decide.md.j2, line 1: it has neither the block `shared` nor the block `own`"),
+    "a question outside the blocks": (DECIDE, "{% block own %}", "Who is right?{% block own %}", "decide.md.j2, line 1: what stands outside its blocks `shared` and `own` is never sent. Put all of it between"),
+    "a block of another name": (DECIDE, "{% block own %}", "{% block own %}{% endblock %}{% block mine %}", "decide.md.j2, line 1: its block `mine` is never sent"),
+    "no template": (DECIDE, "{% endif %}", "", "decide.md.j2, line"),
+    "an input that no prompt shows": (DECIDE, "{% if careful %}", "{% if true %}", "the input `careful` of Decide (", ", line", "Show it here or drop it"),
+    "a variable that nobody gives": (DECIDE, "{% if careful %}", "{% if carefull or careful %}", "decide.md.j2: it uses `carefull`, which is none of `case`, `setup` and the inputs of Decide. Mend its name"),
+    "a part that is missing": (DECIDE, "{% block own %}", '{% block own %}{% include "_parts" %}', "decide.md.j2, line 1: it takes in “_parts”, which is missing. Mend the name, or write "),
+    "offline_only that is no input": (CODE, '    title = "Decision"\n', '    title = "Decision"\n    offline_only = ("sead",)\n', "procedure.py, line", "`offline_only` of Decide names `sead`, which is no input. Mend its name."),
+    "no offline answer": (CODE, "offline={Decide: decide}", "offline={}", "procedure.py: the offline model has no answer to Decide. Add `Decide: function` to `offline`."),
+    "a task that is not declared": (CODE, "tasks=(Decide,)", "tasks=()", "procedure.py, line 41: Decide is asked but not declared. Add it to `tasks`"),
+    "an offline answer to no task": (CODE, "tasks=(Decide,)", "tasks=()", "procedure.py: `offline` answers Decide, which is not among `tasks`. Add it there, or take it out."),
+    "a mistyped stage": (CODE, '"Decision", "decision")\n    judge', '"Decision", "decison")\n    judge', "procedure.py, line 39: the kind of stage “decison” is not declared. Did you mean “decision”?"),
+    "a mistyped role": (CODE, 'member("judge")', 'member("jugde")', "procedure.py, line 40: the role “jugde” is not declared. Did you mean “judge”?"),
+    "a preset of a missing knob": (CODE, '{"careful": False}', '{"carefull": False}', "procedure.py: the preset “Trusting” changes “carefull”, which TwoJudgesSetup does not have. Did you mean “careful”?"),
+    "a preset in a missing group": (CODE, '{"careful": False}', '{"budget": {"call": 3}}', "changes “budget.call”", "Did you mean “calls”?"),
+    "a preset that does not fit": (CODE, '{"careful": False}', '{"reasks": 77}', "procedure.py: the preset “Trusting” does not fit TwoJudgesSetup. ", "reasks"),
+    "two roles of one name": (CODE, "roles=(", 'roles=(Role("judge", "J", ""), ', "procedure.py: two of the roles are named “judge”. Rename one."),
+    "two stages of one name": (CODE, "stages=(", 'stages=(StageKind("decision", "D", ""), ', "procedure.py: two of the stages are named “decision”. Rename one."),
+    "two choices of one name": (CODE, 'Choice("buyer",', 'Choice("seller",', "procedure.py: two of the choices are named “seller”. Rename one."),
+    "two views of one name": (CODE, "    tasks=", '    views=tuple(__import__("courtroom").View("v", "V", "", "", dict) for _ in "ab"),\n    tasks=', "procedure.py: two of the views are named “v”. Rename one."),
+    "a kind of case that is not known": (CODE, 'hears="dispute"', 'hears="disputes"', "procedure.py: it hears cases of the kind “disputes”, which is not known. Did you mean “dispute”?"),
+    "a name that is no name": (CODE, 'name="two-judges"', 'name="Two Judges"', "procedure.py: the name “Two Judges” can't stand in a command. Use small letters"),
+    "a name that is taken": (CODE, 'name="two-judges"', 'name="debate"', "procedure.py: the name “debate” is taken by Debate. Choose another `name`."),
+    "a knob without a default": (CODE, "Field(default=True, ", "Field(", "procedure.py, line", "Give each knob a default."),
+    "a task without an answer": (CODE, "class Decide(Task[Decision])", "class Decide(Task)", "procedure.py, line", "Decide lacks a name, a title or its answer."),
+}  # fmt: skip
+
+
+def test_a_procedure_as_it_is_laid_out_has_no_mistake(make: Make) -> None:
+    procedure = make()
+    assert register((procedure,), PROCEDURES)["two-judges"] is procedure
+
+
+@pytest.mark.parametrize("stumble", STUMBLES)
+def test_an_authors_mistake_is_told_with_the_file_and_the_mend(make: Make, tmp_path: Path, stumble: str) -> None:
+    file, old, new, *words = STUMBLES[stumble]
+    with pytest.raises(RegistrationError) as error:
+        register((make(file, old, new),), PROCEDURES)
+    (told,) = [line for line in str(error.value).splitlines() if all(word in line for word in words)] or [
+        str(error.value)
+    ]
+    assert all(word in told for word in words), told
+    assert str(tmp_path) in told
+    assert told.endswith((".", "?"))
+
+
+@pytest.mark.parametrize("name", ["_system", "_case"])
+def test_a_missing_frame_is_told(make: Make, tmp_path: Path, name: str) -> None:
+    if name == "_system":
+        (tmp_path / "two_judges/prompts/_system.md.j2").unlink()
+        procedure = make()
+    else:  # disputes have a shared one; labelled texts have none
+        procedure = make(CODE, 'hears="dispute"', 'hears="labelled"')
+    with pytest.raises(RegistrationError, match=rf"{name}\.md\.j2: this template is missing\. Write it: it says what"):
+        register((procedure,))
+
+
+def test_a_missing_folder_of_prompts_is_told(make: Make) -> None:
+    with pytest.raises(RegistrationError, match=r"promptz: there is no such folder\. Make it"):
+        register((make(CODE, '/ "prompts"', '/ "promptz"'),))
+
+
+def test_one_task_with_two_offline_answers_is_told() -> None:
+    other = {**DEBATE.offline, Argue: lambda task, draw: Argument(argument="No.")}
+    with pytest.raises(
+        RegistrationError, match="`offline` answers Argue in another way than Debate, which asks it too"
+    ):
+        register((replace(DEBATE, name="debate-anew", offline=other),), PROCEDURES)
+
+
+def test_all_that_is_shipped_passes_the_same_checks() -> None:
+    assert [told for procedure in PROCEDURES.values() for told in mistakes(procedure)] == []
+
+
+# --- prompts that are edited ----------------------------------------------------------------------------------
+
+
+UNASKED = "“judge” can't be used: line 1: it has neither the block `shared` nor the block `own`"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Courthouse]:
+    house = Courthouse(Settings(home=tmp_path / "home"))
+    yield house
+    house.close()
+
+
+def test_an_edited_prompt_without_its_question_is_refused_everywhere(house: Courthouse) -> None:
+    case, small = house.library.case("oak-table"), CyberJurorsSetup(jury_size=1, rounds=1)
+    edited = small.model_copy(update={"prompts": {"judge": "Vote."}})
+    with pytest.raises(PromptError, match=UNASKED):
+        house.new_run("cyberjurors", case, edited, 0)
+    run = house.new_run("cyberjurors", case, small, 0)
+    with pytest.raises(PromptError, match=UNASKED):
+        house.fork(run, edited)
+    with pytest.raises(InterventionRefused, match=UNASKED):
+        house.steer.intervene(run, Change(key="prompts", value={"judge": "Vote."}))
+    assert house.steer.planned(
+        house.record(run), [Change(key="prompts", value={"judge": "{% block own %}Vote.{% endblock %}"})]
+    )
+
+
+def test_an_edited_prompt_whose_blocks_are_empty_asks_nobody(house: Courthouse) -> None:
+    setup = DebateSetup(rounds=1, prompts={"argue": "{% block own %}{% if false %}Argue.{% endif %}{% endblock %}"})
+    run = house.new_run("debate", house.library.case("oak-table"), setup, 0)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    record = house.record(run)
+    assert "“argue” can't be used: nothing stands in its blocks" in record.run.reason
+    assert not record.calls
+
+
+def test_the_setup_page_refuses_such_a_prompt_and_tells_what_can_not_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    broken = {"late-judges": "The procedure “late-judges” of late-judges 0.1.0 can't be used: it is late."}
+    monkeypatch.setattr(procedures, "OUTSIDE", Outside(PROCEDURES, broken=broken))
+    st.cache_resource.clear()
+    app = page()
+    app.session_state["setup_section"] = "Prompts"
+    app.switch_page("pages/setup.py").run()
+    told = f"{broken['late-judges']} {tmp_path / 'courtroom.log'} has the rest."
+    assert [warning.value for warning in app.warning] == [literal(told)]
+    next(box for box in app.selectbox if box.label == "Prompt").set_value("judge").run()
+    next(area for area in app.text_area if area.label == "Text").set_value("Vote.").run()
+    assert not app.exception
+    (told,) = [error.value for error in app.error]
+    assert told.startswith(literal(f"The prompt {UNASKED}"))
+    st.cache_resource.clear()
+
+
+# --- what another package adds --------------------------------------------------------------------------------
+
+
+def installed(folder: Path, name: str) -> None:
+    """What pip leaves of a package beside it."""
+    module = name.replace("-", "_")
+    info = folder / f"{module}-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1.0\n")
+    (info / "entry_points.txt").write_text(f"[courtroom.procedures]\n{name} = {module}.procedure:PROCEDURE\n")
+
+
+def shell(*arguments: str, home: Path, more: Path) -> subprocess.CompletedProcess[str]:
+    surroundings = {**os.environ, "COURTROOM_HOME": str(home), "PYTHONPATH": f"{more}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-m", "courtroom", *arguments]
+    return subprocess.run(command, env=surroundings, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_procedures_of_other_packages_are_listed_and_a_broken_one_leaves_them_alone(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    for name in ("two-judges", "late-judges"):
+        module = name.replace("-", "_")
+        lay_out(name, tmp_path / name)
+        shutil.copytree(tmp_path / name / module, site / module)
+        installed(site, name)
+    code = site / "late_judges/procedure.py"
+    code.write_text(code.read_text().replace("offline={Decide: decide}", "offline={Decide: decidd}"))
+    done = shell("procedures", home=tmp_path / "home", more=site)
+    assert done.returncode == 1
+    assert "debate\tdispute\tcourtroom\tDebate" in done.stdout
+    assert "two-judges\tdispute\ttwo-judges 0.1.0\tTwo judges" in done.stdout
+    assert done.stderr.count("\n") == 1
+    assert "The procedure “late-judges” of late-judges 0.1.0 can't be used:" in done.stderr
+    assert (
+        "procedure.py, line 68: NameError: name 'decidd' is not defined. Mend it there, or remove the package."
+        in done.stderr
+    )
+    assert "Traceback" in (tmp_path / "home/courtroom.log").read_text()
+
+
+def test_an_authors_error_is_shown_in_full_with_traceback_and_named_with_its_log_without(tmp_path: Path) -> None:
+    lay_out("two-judges", tmp_path / "site")
+    installed(tmp_path / "site", "two-judges")
+    code = tmp_path / "site/two_judges/procedure.py"
+    code.write_text(
+        code.read_text().replace("    judge = court.member", "    court.setup.tempo\n    judge = court.member")
+    )
+    run = ("run", "phone-battery", "--procedure", "two-judges")
+    short = shell(*run, home=tmp_path / "home", more=tmp_path / "site")
+    full = shell("--traceback", *run, home=tmp_path / "home", more=tmp_path / "site")
+    assert (short.returncode, full.returncode) == (1, 1)
+    assert f"{tmp_path / 'home' / 'courtroom.log'} says what" in short.stdout + short.stderr
+    assert "Traceback" not in short.stderr
+    assert "has no attribute 'tempo'" in full.stderr
+    assert "court.setup.tempo" in full.stderr
+
+
+def test_a_new_procedure_is_laid_out_with_a_test_that_passes(tmp_path: Path) -> None:
+    done = shell("new-procedure", "two-judges", "--to", str(tmp_path / "new"), home=tmp_path / "home", more=tmp_path)
+    assert done.returncode == 0, done.stderr
+    surroundings = {**os.environ, "PYTHONPATH": str(ROOT)}
+    tried = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"], cwd=tmp_path / "new", env=surroundings, capture_output=True, text=True, check=False)  # fmt: skip
+    assert tried.returncode == 0, tried.stdout
+    assert "2 passed" in tried.stdout
+    again = shell("new-procedure", "two-judges", "--to", str(tmp_path / "new"), home=tmp_path / "home", more=tmp_path)
+    assert again.stderr == f"{tmp_path / 'new'} holds something already. Name another folder with --to.\n"
+
+
+@pytest.mark.parametrize(("name", "why"), [("Two Judges", "Use small letters"), ("debate", "There is a procedure")])
+def test_a_name_that_can_not_be_is_refused(tmp_path: Path, name: str, why: str) -> None:
+    with pytest.raises(CourtroomError, match=why):
+        lay_out(name, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
