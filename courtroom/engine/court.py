@@ -105,8 +105,14 @@ class Court(Generic[C, S]):
             raise ValueError(f"stage kind {kind!r} is not declared")
         slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
         if self._stage is None:
-            self.ledger.add(Seated(members=self.members))
-        began = StageBegan(path=slug, name=name, stage_kind=kind, index=self._stage.index + 1 if self._stage else 0)
+            self.ledger.add(Seated(stage="", members=self.members))
+        began = StageBegan(
+            path=slug,
+            stage=slug,
+            name=name,
+            stage_kind=kind,
+            index=self._stage.index + 1 if self._stage else 0,
+        )
         self.end_stage()
         await self.gate.enter(began)
         self._stage = began
@@ -117,7 +123,7 @@ class Court(Generic[C, S]):
     def end_stage(self) -> None:
         """All of the current stage's work is done. Called by the next stage, and at the end."""
         if self._stage is not None:
-            self.ledger.add(StageEnded(path=self._stage.path))
+            self.ledger.add(StageEnded(path=self._stage.path, stage=self._stage.path))
 
     async def ask(self, member: Member, task: Task[A], step: str = "") -> A:
         """Ask a member and wait for an answer that fits the task's schema.
@@ -171,7 +177,7 @@ class Court(Generic[C, S]):
         key = digest_text(query.model_dump_json())
         seen = self.ledger.retrieval(key)
         hits = seen.hits if seen else await self.knowledge.answer(query)
-        self._record(Retrieved(path=self._path(name), key=key, query=query, hits=hits))
+        self._record(Retrieved(path=self._path(name), stage=self._stage_path, key=key, query=query, hits=hits))
         return hits
 
     async def learn(self, name: str, lesson: Lesson) -> None:
@@ -184,7 +190,7 @@ class Court(Generic[C, S]):
             if self.ledger.teaches:
                 # What the lesson rests on is on disk before it: found again after a kill, not looked up anew.
                 await self.ledger.teach(partial(self.knowledge.learn, self.ledger.run, path, lesson))
-            self._record(Learned(path=path, lesson=lesson, held_back=not self.ledger.teaches))
+            self._record(Learned(path=path, stage=self._stage_path, lesson=lesson, held_back=not self.ledger.teaches))
 
     def vote(
         self, member: Member, choice: str | None, reasons: Iterable[str] = (), *, on: str = "", anew: bool = False
@@ -201,6 +207,7 @@ class Court(Generic[C, S]):
         self._record(
             Voted(
                 path=f"{ballot}/{member.id}",
+                stage=self._stage_path,
                 ballot=ballot,
                 member=member.id,
                 choice=choice,
@@ -234,6 +241,7 @@ class Court(Generic[C, S]):
         share = max(counts.values()) / seats
         tallied = Tallied(
             path=self._ballot_path(on),
+            stage=self._stage.path,
             counts=counts,
             abstained=seats - voted,
             share=round(share, 6),
@@ -244,7 +252,7 @@ class Court(Generic[C, S]):
 
     def note(self, name: str, text: str) -> None:
         """Record one sentence that a reader of the run should know."""
-        self.ledger.add(Noted(path=name, text=text))
+        self.ledger.add(Noted(path=name, stage=self._stage_path, text=text))
 
     # --- within ---------------------------------------------------------------------------------------------
 
@@ -255,7 +263,7 @@ class Court(Generic[C, S]):
         self.case, self.unsealed, self.setup = scene.case, scene.unsealed, scene.setup
         self.members, self.prompts = scene.members, scene.prompts
         if changed:
-            self.ledger.add(Seated(path=f"panel/{stage.path}", members=self.members))
+            self.ledger.add(Seated(path=f"panel/{stage.path}", stage=stage.path, members=self.members))
 
     def _said_instead(self, member: Member, task: Task[A], path: str, overruled: Intervention) -> A:
         """The answer that a person has put in place of a member's; the member isn't asked."""
@@ -282,6 +290,11 @@ class Court(Generic[C, S]):
             )
         )
         return answer
+
+    @property
+    def _stage_path(self) -> str:
+        """Path of the current stage; empty before the first."""
+        return self._stage.path if self._stage else ""
 
     def _ballot_path(self, on: str) -> str:
         assert self._stage is not None, "a stage must begin before anybody votes"

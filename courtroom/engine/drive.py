@@ -49,7 +49,7 @@ class DiskLedger:
     ) -> None:
         self.store, self.run, self.teaches, self._hand = store, run, teaches, hand
         self.root = store.root(run)
-        self._overtaken = {(call.path, call.keys): call for call in overtaken}
+        self._overtaken = {(call.path, call.keys): call for call in overtaken if call.keys}
         self._had = {(call.path, key) for call in self._overtaken.values() for key in call.keys}
         self._known: dict[tuple[str, str], Event] = {(event.kind, event.path): event for event in events}
         self._new: list[Event] = []
@@ -138,13 +138,8 @@ class Drive:
         """
         row = store.run(run)
         procedure = procedures[row.procedure]
-        if (index := store.interventions.due(run)) is not None:
-
-            def rewound() -> None:
-                store.rewind(run, index)
-                store.interventions.rewound(run)
-
-            hand.do(rewound).result()
+        if store.rewinding.due(run):
+            hand.do(partial(store.rewinding.rewind, run)).result()
         case = store.case(row)
         setup, _ = procedure.prepare(case, store.setup(run, procedure.setup), row.seed)
         acts = store.interventions.count(run)
@@ -154,7 +149,7 @@ class Drive:
         calls = [event for event in events if isinstance(event, Called)]
         stages = [event for event in events if isinstance(event, StageBegan)]
 
-        overtaken = store.overtaken(run)
+        overtaken = store.rewinding.overtaken(run)
         ledger = DiskLedger(store, run, events, hand, teaches=row.parent is None, overtaken=overtaken)
 
         def resumed() -> None:

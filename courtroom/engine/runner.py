@@ -92,7 +92,7 @@ class Runner:
             setup=self._store.setup(run, procedure.setup),
             events=tuple(self._store.events(run)),
             interventions=self._store.interventions.of(run),
-            overtaken=tuple(self._store.overtaken(run)),
+            overtaken=tuple(self._store.rewinding.overtaken(run)),
         )
 
     def live(self, run: str) -> Live:
@@ -129,7 +129,7 @@ class Runner:
             row = self._store.run(run)
             control = control or Control(breaks=row.control.breaks)
             self._put(run, control)
-            self._store.forget_lost_drivers(run)
+            self._store.lost.forget(run)
             if row.status != "done":
                 self.do(self._take_up(run, control, keys)).result()
 
@@ -237,7 +237,7 @@ class Runner:
 
     def _ends_its_process(self, run: str) -> bool:
         owner, _ = self._store.lease.holder(run)  # None where the process let go of it before it ended
-        if owner is None or self._store.lost_driver(run, owner) < 2:
+        if owner is None or self._store.lost.note(run, owner) < 2:
             return False
         self._store.set_status(run, "paused", LOST_TWICE)
         self._store.lease.release(run, owner)
@@ -267,7 +267,7 @@ class Runner:
         if mine is None:
             raise RunBusy("Another server has just taken up this run. Look again in a moment.")
         if mine and self._store.status(run) == "failed":
-            self._store.forget_abstentions(run)
+            self._store.rewinding.ask_again(run)
         self._store.set_status(run, "running")
         return mine
 
