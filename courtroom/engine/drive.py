@@ -49,8 +49,9 @@ class DiskLedger:
     ) -> None:
         self.store, self.run, self.teaches, self._hand = store, run, teaches, hand
         self.root = store.root(run)
-        self._overtaken = {(call.path, call.keys): call for call in overtaken if call.keys}
-        self._had = {(call.path, key) for call in self._overtaken.values() for key in call.keys}
+        before = tuple(overtaken)
+        self._had = {(call.path, key) for call in before for key in call.keys}
+        self._paid = {(call.path, call.keys): call for call in before if call.keys and call.value is not None}
         self._known: dict[tuple[str, str], Event] = {(event.kind, event.path): event for event in events}
         self._new: list[Event] = []
 
@@ -90,7 +91,7 @@ class DiskLedger:
 
     def paid(self, called: Called) -> Called:
         """The same call as it was before the run was rewound, with what it has cost."""
-        return self._overtaken.get((called.path, called.keys), called)
+        return self._paid.get((called.path, called.keys), called)
 
     def learned(self, path: str) -> bool:
         """Whether this was learned already."""

@@ -65,7 +65,10 @@ class Rewinding:
             )
 
     def overtaken(self, run: str) -> list[Called]:
-        """Calls that no longer stand in the run, each of the same answers once: what was paid for them counts once."""
+        """Calls that no longer stand in the run; of those with the same answer one, as it was paid once.
+
+        One that was answered and stands again, with what it has cost, is not among them.
+        """
         rows = self._database.connection.execute(
             "SELECT gone.body AS gone, stands.body AS stands FROM events AS gone LEFT JOIN events AS stands"
             " ON stands.run = gone.run AND stands.overtaken = 0 AND stands.kind = 'call' AND stands.path = gone.path"
@@ -76,7 +79,7 @@ class Rewinding:
         for number, row in enumerate(rows):
             gone, stands = (read_event(run, body) if body else None for body in (row["gone"], row["stands"]))
             assert isinstance(gone, Called)
-            if not gone.keys:  # without an answer it is like no other
+            if gone.value is None:  # asked again it is paid again
                 calls[number] = gone
             elif not isinstance(stands, Called) or stands.keys != gone.keys:
                 calls.setdefault((gone.path, gone.keys), gone)
