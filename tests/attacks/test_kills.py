@@ -252,7 +252,7 @@ def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
     bench.runner.go(run)
     assert bench.model.asked.wait(30)
     locking.execute("BEGIN IMMEDIATE")
-    bench.runner._loop.call_soon_threadsafe(bench.model.hold.set)
+    bench.runner._loop.call(bench.model.hold.set)
     until(lambda: bench.writers[-1]._queue, "a write to wait")
     assert bench.runner.do(asyncio.sleep(0, "on time")).result(10) == "on time"
     locking.execute("ROLLBACK")
