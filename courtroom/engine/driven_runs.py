@@ -132,8 +132,9 @@ class DrivenRuns:
         return self._store.status(run), *self._store.lease.holder(run)
 
     def _ends_its_process(self, run: str) -> bool:
-        owner, _ = self._store.lease.holder(run)  # None where the process let go of it before it ended
-        if owner is None or self._store.lost.note(run, owner) < 2:
+        owner, heartbeat = self._store.lease.holder(run)  # None where the process let go of it before it ended
+        # Somebody else who waited here may just have taken it up: who drives it now lives.
+        if owner is None or not self.left(run, owner, heartbeat) or self._store.lost.note(run, owner) < 2:
             return False
         self._store.set_status(run, "paused", LOST_TWICE)
         self._store.lease.release(run, owner)

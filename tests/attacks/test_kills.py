@@ -152,11 +152,11 @@ def test_the_heart_beats_while_the_loop_stands_still(bench: Bench, monkeypatch: 
     quick.go(run)
     assert bench.model.asked.wait(30)
     still = threading.Event()
-    quick._loop.call_soon_threadsafe(still.wait, 60)
+    quick._loop.call(lambda: still.wait(60))
     seen = {bench.store.run(run).heartbeat}
     until(lambda: seen.add(bench.store.run(run).heartbeat) or len(seen) > 3, "heartbeats")
     still.set()
-    quick._loop.call_soon_threadsafe(bench.model.hold.set)
+    quick._loop.call(bench.model.hold.set)
     quick.wait(run, 60)
     quick.close()
 
