@@ -80,6 +80,15 @@ def test_who_waits_for_a_run_goes_on_with_it_when_its_driver_is_killed(bench: Be
     driver.communicate()
 
 
+def test_who_waits_does_not_take_the_one_that_has_just_taken_over_for_another_that_died(bench: Bench) -> None:
+    run = bench.start()
+    assert bench.store.lost.note(run, f"{owner_of(2**22 + 1)}:dead") == 1
+    assert bench.store.lease.claim(run, bench.runner.driver.owner, None)
+    assert not bench.runner._driven._ends_its_process(run)
+    assert bench.store.lease.holds(run, bench.runner.driver.owner)
+    assert bench.store.lost.note(run, f"{owner_of(2**22 + 1)}:another") == 2
+
+
 def test_who_waits_for_a_sweep_goes_on_with_it_when_its_driver_is_killed(
     tmp_path: Path, other: subprocess.Popen[bytes]
 ) -> None:
