@@ -26,7 +26,7 @@ st.title("Runs")
 
 if deleted := st.session_state.get("deleted_run"):
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"The run of “{literal(deleted.run.title)}” is deleted.")
+        st.markdown(f"The run of “{literal(deleted.title)}” is deleted.")
         if st.button("Undo", icon=":material/undo:"):
             house.store.restore(deleted)
             del st.session_state["deleted_run"]

@@ -10,6 +10,8 @@ def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
     with house.database.transaction() as db:
         columns = [row["name"] for row in db.execute("PRAGMA table_info(runs)") if row["name"] not in ("id", "created")]
         names = ", ".join(columns)
+        of_event = [row["name"] for row in db.execute("PRAGMA table_info(events)") if row["name"] not in ("seq", "run")]
+        kept = ", ".join(of_event)
         for number in range(start, start + count):
             copy = f"{run}-{number:05d}"
             db.execute(
@@ -17,6 +19,6 @@ def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
                 (copy, 60 * (number + 1), run),
             )
             db.execute(
-                "INSERT INTO events (run, kind, path, at, body) SELECT ?, kind, path, at, body FROM events WHERE run = ?",
+                f"INSERT INTO events (run, {kept}) SELECT ?, {kept} FROM events WHERE run = ?",
                 (copy, run),
             )

@@ -200,6 +200,27 @@ def test_a_lost_quorum_fails_with_a_sentence_and_going_on_asks_only_who_failed(b
     assert asked.count("0/juror-01") == 3
 
 
+def test_answers_of_a_member_that_failed_stay_paid_when_it_is_asked_again(bench: Bench) -> None:
+    broken, given = True, 0
+
+    def failing(request: Request) -> str | Exception:
+        nonlocal given
+        if broken and len(request.messages) == 4:
+            return ModelError("The server is down.")
+        given += 1
+        return "I would rather not say." if broken else side_by_member(request)
+
+    bench.model.reply = failing
+    record = bench.hear(ToySetup(rounds=1))
+    assert (record.run.status, record.asked, given) == ("failed", 6, 3)
+    broken = False
+    bench.runner.go(record.run.id)
+    bench.runner.wait(record.run.id, 10)
+    again = bench.runner.record(record.run.id)
+    assert (again.run.status, again.asked, given) == ("done", 9, 6)
+    assert again.asked == len(bench.model.history)
+
+
 def test_an_answer_that_does_not_fit_is_asked_again_with_what_is_wrong(bench: Bench) -> None:
     def clumsy(request: Request) -> str:
         return '{"side": "nobody"}' if len(request.messages) == 2 else side_by_member(request)

@@ -12,7 +12,7 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
-from courtroom.engine.events import Called
+from courtroom.engine.events import Called, Noted
 from courtroom.engine.interventions import Change, InterventionRefused, Overrule, PutIn, Tell, read_deeds
 from courtroom.engine.people import NoSuchSeat
 from courtroom.engine.record import Record
@@ -477,3 +477,78 @@ def test_a_seat_taken_in_the_middle_of_a_run(house: Courthouse) -> None:
     record = house.record(run)
     assert record.ballots["round-2"]["juror-01"].reasons == ("I sit here now.",)
     assert record.call("round-1/juror-01/judge").source == "asked"  # type: ignore[union-attr]
+
+
+def test_what_was_paid_counts_once_however_often_a_run_is_worked_out_anew(house: Courthouse) -> None:
+    run = paused_before(house)
+    before = house.record(run)
+    path = "round-1/juror-03/judge"
+    value = {"verdict": other(before.call(path).value["verdict"]), "reasoning": ["No."]}  # type: ignore[union-attr, index]
+    for words in ("No.", "Never.", "Not at all."):
+        house.steer.intervene(run, Overrule(path=path, value={**value, "reasoning": [words]}))
+        before = on(house, run, Control(stage="round 1"))
+    house.steer.intervene(run, Change(key="jury.1.traits", value=["stubborn"]))
+    house.store.rewinding.plan(run, before.stages[0].index)  # all of it, so that the change reaches calls before
+    asked = len({key for call in (*before.calls, *before.overtaken) for key in call.keys})
+    assert before.asked == asked
+    record = on(house, run, Control(stage="evidence"))
+    assert record.asked == asked
+    assert len({(call.path, call.keys) for call in record.overtaken if call.keys}) == len(
+        [call for call in record.overtaken if call.keys]
+    )
+
+
+def test_a_look_up_is_found_by_its_key_without_reading_others(house: Courthouse) -> None:
+    case = house.library.case("criminal-bus-wallet")
+    run = house.new_run("verdict", case, VerdictSetup(), 0)
+    house.runner.go(run, Control(stage="turn 1"))
+    house.runner.wait(run, 60)
+    fork = house.fork(run, VerdictSetup())
+    (seen, *_) = house.record(run).retrievals
+    db = house.database.connection
+    db.execute("UPDATE events SET body = 'x' || body WHERE run = ? AND key != ?", (run, seen.key))
+    assert house.store.retrieval(fork, seen.key) == seen
+    assert house.store.retrieval(fork, seen.key[:-1]) is None
+    plan = db.execute("EXPLAIN QUERY PLAN SELECT body FROM events WHERE run = 'r' AND kind = 'retrieval' AND key = 'k'")
+    assert "events_by_key" in str([tuple(row) for row in plan])
+
+
+def test_a_deleted_run_that_was_worked_out_anew_comes_back_with_all_that_was_overtaken(house: Courthouse) -> None:
+    run = house.new_run("verdict", house.library.case("criminal-bus-wallet"), VerdictSetup(), 0)
+    on(house, run, Control(stage="turn 1"))
+    (first, *_) = [call for call in house.record(run).calls if call.value]
+    house.steer.intervene(run, Overrule(path=first.path, value={**(first.value or {}), "points": ["Nothing."]}))
+    on(house, run, Control(stage="turn 1"))
+    (first, *_) = [call for call in house.record(run).calls if call.value]
+    house.steer.intervene(run, Overrule(path=first.path, value={**(first.value or {}), "points": ["A wallet."]}))
+    house.people.seat(run, "assistant")
+
+    def rows() -> list[tuple[object, ...]]:
+        return [
+            tuple(row)
+            for table in ("events", "rewinds", "seats")
+            for row in house.database.connection.execute(f"SELECT * FROM {table} WHERE run = ?", (run,))
+        ]
+
+    before, record = rows(), house.record(run)
+    assert any(row["overtaken"] for row in house.database.connection.execute("SELECT overtaken FROM events"))
+    deleted = house.store.delete(run)
+    assert rows() == []
+    house.store.restore(deleted)
+    house.store.restore(deleted)  # a second click
+    assert rows() == before
+    assert house.record(run) == record
+    assert house.store.rewinding.due(run), "the second intervention still has the run worked out anew"
+
+
+def test_a_look_back_hides_what_was_noted_later(house: Courthouse) -> None:
+    run = paused_before(house)
+    on(house, run, Control(stage="round 2"))
+    told = Noted(path="price/somebody", stage="round-2", text="No price is known.")
+    house.store.add(run, [told])
+    record = house.record(run)
+    assert record.until(record.stage("round-2").index).notes == (*record.notes,)
+    assert told.text in record.notes
+    assert told.text not in record.until(record.stage("round-1").index).notes
+    stages = {event.path: event.stage for _, event in record.events}
+    assert (stages["panel"], stages["round-1"], stages["round-1/juror-03/judge"]) == ("", "round-1", "round-1")

@@ -153,8 +153,8 @@ def test_settings_reach_into_lists_and_refuse_paths_that_lead_nowhere() -> None:
 
 def test_a_deleted_run_can_be_brought_back_whole(house: Courthouse) -> None:
     record = heard(house, house.library.case("down-jacket"))
-    house.store.delete(record.run.id)
+    deleted = house.store.delete(record.run.id)
     assert record.run.id not in [run.id for run in house.store.runs()]
-    house.store.restore(record)
+    house.store.restore(deleted)
     again = house.record(record.run.id)
     assert (again.run.verdict, [e for _, e in again.events]) == (record.run.verdict, [e for _, e in record.events])

@@ -84,13 +84,13 @@ class Court(Generic[C, S]):
         """
         began = self._stages.next(name, kind)
         if began.index == 0:
-            self._services.ledger.add(Seated(members=self._members))
+            self._services.ledger.add(Seated(stage="", members=self._members))
         await self._stages.begin(began)
         self._ballots = {}
         seated = self._members
         self._take_up(self._steering.at(began.index))
         if self._members != seated:
-            self._services.ledger.add(Seated(path=f"panel/{began.path}", members=self._members))
+            self._services.ledger.add(Seated(path=f"panel/{began.path}", stage=began.path, members=self._members))
         self._services.ledger.add(began)
 
     async def ask(self, member: Member, task: Task[A], step: str = "") -> A:
@@ -112,13 +112,13 @@ class Court(Generic[C, S]):
         if before is not None and before.value is None:
             raise Abstained(before.error)
         await services.gate.open()
-        exchange = Exchange(services, self.setup, self._prompts, self.seed, member, task, path)
+        exchange = Exchange(services, self.setup, self._prompts, self.seed, member, task, path, self._stages.here)
         services.live.calls[path] = OpenCall(member.id, task.title, member.spec.id)
         try:
             answer = await exchange.run()
         finally:
             services.live.calls.pop(path, None)
-        called = exchange.called(self._stages.current.path)
+        called = exchange.called()
         services.spent.recorded += len(exchange.keys) - exchange.asked
         services.spent.failed += answer is None
         services.record(services.ledger.paid(called))
@@ -152,7 +152,8 @@ class Court(Generic[C, S]):
         key = digest_text(query.model_dump_json())
         seen = self._services.ledger.retrieval(key)
         hits = seen.hits if seen else await self._services.knowledge.answer(query)
-        self._services.record(Retrieved(path=self._stages.new_path(name), key=key, query=query, hits=hits))
+        path, stage = self._stages.new_path(name), self._stages.here
+        self._services.record(Retrieved(path=path, stage=stage, key=key, query=query, hits=hits))
         return hits
 
     async def learn(self, name: str, lesson: Lesson) -> None:
@@ -167,7 +168,8 @@ class Court(Generic[C, S]):
                 await self._services.ledger.teach(
                     partial(self._services.knowledge.learn, self._services.ledger.run, path, lesson)
                 )
-            self._services.record(Learned(path=path, lesson=lesson, held_back=not self._services.ledger.teaches))
+            held_back = not self._services.ledger.teaches
+            self._services.record(Learned(path=path, stage=self._stages.here, lesson=lesson, held_back=held_back))
 
     def vote(
         self, member: Member, choice: str | None, reasons: Iterable[str] = (), *, on: str = "", anew: bool = False
@@ -184,6 +186,7 @@ class Court(Generic[C, S]):
         self._services.record(
             Voted(
                 path=f"{ballot}/{member.id}",
+                stage=self._stages.here,
                 ballot=ballot,
                 member=member.id,
                 choice=choice,
@@ -212,6 +215,7 @@ class Court(Generic[C, S]):
         share = max(counts.values()) / seats
         tallied = Tallied(
             path=self._stages.path(on),
+            stage=self._stages.here,
             counts=counts,
             abstained=seats - voted,
             share=round(share, 6),
@@ -239,7 +243,7 @@ class Court(Generic[C, S]):
 
     def note(self, name: str, text: str) -> None:
         """Record one sentence that a reader of the run should know."""
-        self._services.note(name, text)
+        self._services.note(name, text, self._stages.here)
 
     # --- within ---------------------------------------------------------------------------------------------
 

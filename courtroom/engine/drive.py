@@ -50,8 +50,9 @@ class DiskLedger:
     ) -> None:
         self.store, self.run, self.teaches, self._hand = store, run, teaches, hand
         self.root = store.root(run)
-        self._overtaken = {(call.path, call.keys): call for call in overtaken}
-        self._had = {(call.path, key) for call in self._overtaken.values() for key in call.keys}
+        before = tuple(overtaken)
+        self._had = {(call.path, key) for call in before for key in call.keys}
+        self._paid = {(call.path, call.keys): call for call in before if call.keys and call.value is not None}
         self._known: dict[tuple[str, str], Event] = {(event.kind, event.path): event for event in events}
         self._new: list[Event] = []
 
@@ -91,7 +92,7 @@ class DiskLedger:
 
     def paid(self, called: Called) -> Called:
         """The same call as it was before the run was rewound, with what it has cost."""
-        return self._overtaken.get((called.path, called.keys), called)
+        return self._paid.get((called.path, called.keys), called)
 
     def learned(self, path: str) -> bool:
         """Whether this was learned already."""
@@ -139,19 +140,14 @@ class Drive:
         """
         row = store.run(run)
         procedure = procedures[row.procedure]
-        if (index := store.interventions.due(run)) is not None:
-
-            def rewound() -> None:
-                store.rewind(run, index)
-                store.interventions.rewound(run)
-
-            hand.do(rewound).result()
+        if store.rewinding.due(run):
+            hand.do(partial(store.rewinding.rewind, run)).result()
         acts, interventions = store.interventions.count(run), store.interventions.of(run)
         events = [event for _, event in store.events(run)]
         calls = [event for event in events if isinstance(event, Called)]
         stages = [event for event in events if isinstance(event, StageBegan)]
 
-        overtaken = store.overtaken(run)
+        overtaken = store.rewinding.overtaken(run)
         ledger = DiskLedger(store, run, events, hand, teaches=row.parent is None, overtaken=overtaken)
 
         def resumed() -> None:

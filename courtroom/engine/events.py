@@ -1,6 +1,7 @@
 """What happens in a run, as a closed union of typed records. Pages, reports and exports only read these.
 
-An event is unique by run, kind and path: a run that is driven again writes nothing twice.
+An event that stands is unique by run, kind and path: a run that is driven again writes nothing twice. `stage` is the path
+of the stage in which it happened, empty outside of all stages.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from pydantic import Field, TypeAdapter
 from courtroom.engine.setup import Member
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
+from courtroom.models.spec import RECORDED
+from courtroom.store.rows import read
 from courtroom.strict import Strict
 
 Source = Literal["asked", "recorded", "person"]
@@ -22,6 +25,7 @@ class Seated(Strict):
 
     kind: Literal["seated"] = "seated"
     path: str = "panel"
+    stage: str
     members: tuple[Member, ...]
 
 
@@ -30,6 +34,7 @@ class StageBegan(Strict):
 
     kind: Literal["stage"] = "stage"
     path: str
+    stage: str
     name: str
     stage_kind: str
     index: int
@@ -40,6 +45,7 @@ class StageEnded(Strict):
 
     kind: Literal["stage-end"] = "stage-end"
     path: str
+    stage: str
 
 
 class Called(Strict):
@@ -79,6 +85,7 @@ class Retrieved(Strict):
 
     kind: Literal["retrieval"] = "retrieval"
     path: str
+    stage: str
     key: str
     query: Query
     hits: tuple[Hit, ...]
@@ -89,6 +96,7 @@ class Learned(Strict):
 
     kind: Literal["learned"] = "learned"
     path: str
+    stage: str
     lesson: Lesson
     held_back: bool = False
     """A fork leaves the knowledge base as it is: this is what it would have taught."""
@@ -99,6 +107,7 @@ class Voted(Strict):
 
     kind: Literal["vote"] = "vote"
     path: str
+    stage: str
     ballot: str
     member: str
     choice: str | None
@@ -117,6 +126,7 @@ class Tallied(Strict):
 
     kind: Literal["tally"] = "tally"
     path: str
+    stage: str
     counts: dict[str, int]
     abstained: int
     share: float
@@ -129,6 +139,7 @@ class Noted(Strict):
 
     kind: Literal["note"] = "note"
     path: str
+    stage: str
     text: str
 
 
@@ -149,3 +160,12 @@ Event = Annotated[
     Field(discriminator="kind"),
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+def read_event(run: str, body: str) -> Event:
+    """An event of a run from its row.
+
+    Raises:
+        Unreadable: the row is damaged.
+    """
+    return read("run", run, lambda: EVENT.validate_json(body, context=RECORDED))

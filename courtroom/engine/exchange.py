@@ -62,9 +62,10 @@ class Exchange(Generic[A]):
         member: Member,
         task: Task[A],
         path: str,
+        stage: str,
     ) -> None:
         self._services, self._setup, self._prompts, self._seed = services, setup, prompts, seed
-        self._member, self._task, self._path = member, task, path
+        self._member, self._task, self._path, self._stage = member, task, path, stage
         self._spec = member.spec  # another one where a person has not answered in time
         self.keys: list[str] = []
         self.asked = 0
@@ -103,12 +104,12 @@ class Exchange(Generic[A]):
                 request = await self._again(request, reply, unreadable)
         return self._answer
 
-    def called(self, stage: str) -> Called:
+    def called(self) -> Called:
         """The event that records this exchange."""
         costs = [reply.cost for reply in self._paid]
         return Called(
             path=self._path,
-            stage=stage,
+            stage=self._stage,
             member=self._member.id,
             task=self._task.name,
             title=self._task.title,
@@ -155,7 +156,7 @@ class Exchange(Generic[A]):
         """The same question for the model that answers where a person does not."""
         self._spec = ModelSpec.model_validate({"id": self._spec.otherwise}, context=RECORDED)
         told = f"{self._member.name} did not answer in time; {self._spec.id} answered instead."
-        self._services.note(f"late/{self._path}", told)
+        self._services.note(f"late/{self._path}", told, self._stage)
         return await self._request()
 
     async def _request(self) -> Request:
@@ -165,7 +166,9 @@ class Exchange(Generic[A]):
             self._described = tuple(medium.id for medium in media)
             if spec.id not in (OFFLINE, PERSON):  # it says so of itself
                 self._services.note(
-                    f"described/{spec.id}", f"{spec.id} can't see pictures: media are replaced by their descriptions."
+                    f"described/{spec.id}",
+                    f"{spec.id} can't see pictures: media are replaced by their descriptions.",
+                    self._stage,
                 )
         messages = await self._prompts.render(self._task, sees=sees)
         # What a person says holds for this run and its forks: another run of the same case asks anew.
@@ -219,6 +222,7 @@ class Exchange(Generic[A]):
                 f"price/{self._spec.id}",
                 f"No price is known for {self._spec.id}: its calls don't count against the budget of money. "
                 "Set a budget of tokens too.",
+                self._stage,
             )
 
     async def _need(self, request: Request) -> Need:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from courtroom.engine.rewinding import Rewinding
 from courtroom.errors import CourtroomError
 from courtroom.store.database import Database
 from courtroom.store.rows import read
@@ -88,8 +89,8 @@ class Intervention(Strict):
 class InterventionStore:
     """The interventions of runs, in the order in which they were made."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, rewinding: Rewinding) -> None:
+        self._database, self._rewinding = database, rewinding
 
     def of(self, run: str) -> tuple[Intervention, ...]:
         """All that hold."""
@@ -132,7 +133,7 @@ class InterventionStore:
                 (run, number, kept.id, kept.model_dump_json()),
             )
             if rewind is not None:
-                self._rewind(run, rewind)
+                self._rewinding.plan(run, rewind)
 
     def undo(self, run: str, name: str, rewind: int | None = None) -> None:
         """Take the last one back.
@@ -148,28 +149,13 @@ class InterventionStore:
                 raise InterventionRefused("Only the last intervention can be undone; undo those after it first.")
             db.execute("UPDATE interventions SET undone = ? WHERE run = ? AND id = ?", (time.time(), run, name))
             if rewind is not None:
-                self._rewind(run, rewind)
+                self._rewinding.plan(run, rewind)
 
     def put(self, run: str, interventions: Sequence[Intervention]) -> None:
         """What a new run begins with, within a transaction of the caller's."""
         self._database.connection.executemany(
             "INSERT OR IGNORE INTO interventions (run, number, id, body) VALUES (?, ?, ?, ?)",
             [(run, one.number, one.id, one.model_dump_json()) for one in interventions],
-        )
-
-    def due(self, run: str) -> int | None:
-        """From which stage on the run is to be worked out anew when it goes on; None where nothing is to."""
-        row = self._database.connection.execute("SELECT stage FROM rewinds WHERE run = ?", (run,)).fetchone()
-        return int(row["stage"]) if row else None
-
-    def rewound(self, run: str) -> None:
-        """It has been."""
-        self._database.connection.execute("DELETE FROM rewinds WHERE run = ?", (run,))
-
-    def _rewind(self, run: str, index: int) -> None:
-        self._database.connection.execute(
-            "INSERT INTO rewinds VALUES (?, ?) ON CONFLICT (run) DO UPDATE SET stage = min(stage, excluded.stage)",
-            (run, index),
         )
 
 

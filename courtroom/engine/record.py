@@ -111,16 +111,20 @@ class Record:
         """The run as it stood at the end of a stage; nothing of what came after is lost by looking back."""
         later = {stage.path for stage in self.stages if stage.index > index}
 
-        def kept(event: Event) -> bool:
-            return event.path.removeprefix("panel/").partition("/")[0] not in later
-
         run = self.run.model_copy(update={"verdict": None if later else self.run.verdict})
-        return replace(self, run=run, events=tuple((at, event) for at, event in self.events if kept(event)))
+        return replace(
+            self, run=run, events=tuple((at, event) for at, event in self.events if event.stage not in later)
+        )
 
     def ballot_name(self, path: str) -> str:
         """What a ballot is called: its stage, and what it was on where a stage has several."""
-        stage, _, on = path.partition("/")
-        return f"{self.stage(stage).name} · {on}" if on else self.stage(stage).name
+        stage = self.stage(self.ballot_stage(path))
+        on = path[len(stage.path) + 1 :]
+        return f"{stage.name} · {on}" if on else stage.name
+
+    def ballot_stage(self, path: str) -> str:
+        """Path of the stage in which a ballot was held."""
+        return next(iter(self.ballots[path].values())).stage
 
     def stage(self, path: str) -> StageBegan:
         """One stage by its path."""

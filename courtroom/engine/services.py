@@ -29,6 +29,6 @@ class Services:
         if self.ledger.add(event):
             self.gate.notice(event)
 
-    def note(self, name: str, text: str) -> None:
+    def note(self, name: str, text: str, stage: str) -> None:
         """Record one sentence that a reader of the run should know."""
-        self.ledger.add(Noted(path=name, text=text))
+        self.ledger.add(Noted(path=name, stage=stage, text=text))

@@ -26,6 +26,11 @@ class Stages:
         assert self._current is not None, "a stage must begin first"
         return self._current
 
+    @property
+    def here(self) -> str:
+        """Path of the current stage; empty before the first."""
+        return self._current.path if self._current else ""
+
     def next(self, name: str, kind: str) -> StageBegan:
         """The stage after the current one, not begun yet.
 
@@ -36,7 +41,7 @@ class Stages:
             raise ValueError(f"stage kind {kind!r} is not declared")
         slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
         index = self._current.index + 1 if self._current else 0
-        return StageBegan(path=slug, name=name, stage_kind=kind, index=index)
+        return StageBegan(path=slug, stage=slug, name=name, stage_kind=kind, index=index)
 
     async def begin(self, stage: StageBegan) -> None:
         """End the current stage and begin this one, as soon as the run may."""
@@ -47,7 +52,7 @@ class Stages:
     def end(self) -> None:
         """All of the current stage's work is done."""
         if self._current is not None:
-            self._services.ledger.add(StageEnded(path=self._current.path))
+            self._services.ledger.add(StageEnded(path=self._current.path, stage=self._current.path))
 
     def path(self, *parts: str) -> str:
         """A path in the current stage; empty parts are left out."""

@@ -6,17 +6,19 @@ import json
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
 from courtroom.engine.control import Control
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.events import EVENT, Called, Event, Retrieved, StageBegan, Verdict, Voted
+from courtroom.engine.events import Event, Retrieved, Verdict, read_event
 from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.lease import Lease
-from courtroom.engine.record import Record
+from courtroom.engine.lost import LostDrivers
+from courtroom.engine.rewinding import Rewinding, generation
 from courtroom.engine.run import Run, Status
 from courtroom.engine.setup import Setup
 from courtroom.errors import Unreadable
@@ -25,6 +27,18 @@ from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 
 S = TypeVar("S", bound=Setup)
+OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers")
+"""Tables whose rows go when their run is deleted; interventions stay, as they do no harm."""
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """A run that was deleted, with what is needed to bring it back."""
+
+    run: str
+    title: str
+    rows: Mapping[str, list[dict[str, Any]]]
+    """By table."""
 
 
 class RunStore:
@@ -32,8 +46,10 @@ class RunStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.interventions = InterventionStore(database)
+        self.rewinding = Rewinding(database)
+        self.interventions = InterventionStore(database, self.rewinding)
         self.lease = Lease(database, "runs")
+        self.lost = LostDrivers(database)
 
     # --- runs -----------------------------------------------------------------------------------------------
 
@@ -163,72 +179,45 @@ class RunStore:
         """Say how far the run may go."""
         self._database.connection.execute("UPDATE runs SET control = ? WHERE id = ?", (control.model_dump_json(), run))
 
-    def delete(self, run: str) -> None:
-        """Forget a run. Answers stay: another run may have them on record."""
-        with self._database.transaction():
+    def delete(self, run: str) -> Deleted:
+        """Forget a run. Answers stay: another run may have them on record.
+
+        Raises:
+            NoSuchRun: nothing is on record under this id.
+            Unreadable: its row is damaged.
+        """
+        with self._database.transaction() as db:
+            row = self.run(run)
+            rows = {
+                table: [dict(one) for one in db.execute(f"SELECT * FROM {table} WHERE {column} = ?", (run,))]
+                for table, column in (*((table, "run") for table in OF_A_RUN), ("runs", "id"))
+            }
             self.take_out([run])
+        return Deleted(row.id, row.title, rows)
 
     def take_out(self, runs: Iterable[str]) -> None:
-        """As `delete`, within a transaction of the caller's."""
+        """Forget runs for good, within a transaction of the caller's."""
         named = [(run,) for run in runs]
-        for table in ("events", "rewinds", "questions", "seats", "lost_drivers"):
+        for table in OF_A_RUN:
             self._database.connection.executemany(f"DELETE FROM {table} WHERE run = ?", named)
         self._database.connection.executemany("DELETE FROM runs WHERE id = ?", named)
 
-    def restore(self, record: Record) -> None:
-        """Bring back a run that was deleted."""
-        run = record.run
+    def restore(self, deleted: Deleted) -> None:
+        """Bring back a run that was deleted, as it was; nobody drives it."""
         with self._database.transaction() as db:
-            db.execute("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (run.case_hash, record.case.model_dump_json()))
+            for table, rows in deleted.rows.items():
+                for row in rows:
+                    columns = ", ".join(row)
+                    marks = ", ".join(f":{column}" for column in row)
+                    db.execute(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})", row)
             db.execute(
-                "INSERT OR IGNORE INTO runs (id, procedure, case_id, title, case_hash, setup, seed, status, reason, verdict,"
-                " parent, origin, created, wall_s, control) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    *(run.id, run.procedure, run.case_id, run.title, run.case_hash, record.setup.model_dump_json()),
-                    *(run.seed, "paused" if run.status == "running" else run.status, run.reason),
-                    *(run.verdict.model_dump_json() if run.verdict else None, run.parent, run.origin, run.created),
-                    *(run.wall_s, run.control.model_dump_json()),
-                ),
-            )
-            rows: list[tuple[str, str, float, str]] = [
-                (event.kind, event.path, at, event.model_dump_json()) for at, event in record.events
-            ]
-            rows += [
-                ("overtaken", f"{number}/{call.path}", run.created, call.model_dump_json())
-                for number, call in enumerate(record.overtaken)
-            ]
-            db.executemany(
-                "INSERT OR IGNORE INTO events (run, kind, path, at, body) VALUES (?, ?, ?, ?, ?)",
-                [(run.id, *row) for row in rows],
+                "UPDATE runs SET owner = NULL, heartbeat = NULL, status = iif(status = 'running', 'paused', status)"
+                " WHERE id = ?",
+                (deleted.run,),
             )
 
     def _read_all(self) -> tuple[list[Run], list[Unreadable]]:
         return read_all(self._database.connection.execute("SELECT * FROM runs ORDER BY rowid"), _run)
-
-    # --- who drives -----------------------------------------------------------------------------------------
-
-    def lost_driver(self, run: str, owner: str) -> int:
-        """Note that a process ended while it drove the run; how often in a row that was without a new event between.
-
-        Whoever notices, each process counts once.
-
-        A run that waits for a person makes no events however well it goes, so that its drivers don't count.
-        """
-        with self._database.transaction() as db:
-            if db.execute("SELECT 1 FROM questions WHERE run = ? AND answer IS NULL", (run,)).fetchone():
-                return 0
-            db.execute(
-                "INSERT INTO lost_drivers SELECT ?, ?, 1, ifnull(max(seq), 0) FROM events WHERE run = ? ON CONFLICT (run)"
-                " DO UPDATE SET times = CASE WHEN owner = excluded.owner THEN times WHEN excluded.seen > seen THEN 1"
-                " ELSE times + 1 END, owner = excluded.owner, seen = excluded.seen",
-                (run, owner, run),
-            )
-            row = db.execute("SELECT times FROM lost_drivers WHERE run = ?", (run,)).fetchone()
-        return int(row["times"])
-
-    def forget_lost_drivers(self, run: str) -> None:
-        """A person lets the run go on: it counts as new."""
-        self._database.connection.execute("DELETE FROM lost_drivers WHERE run = ?", (run,))
 
     # --- events ---------------------------------------------------------------------------------------------
 
@@ -236,26 +225,34 @@ class RunStore:
         """Record events, all or none; those that the run has already stay as they are."""
         now = time.time()
         with self._database.transaction() as db:
+            now_in = generation(self._database, run)
             db.executemany(
-                "INSERT OR IGNORE INTO events (run, kind, path, at, body) VALUES (?, ?, ?, ?, ?)",
-                [(run, event.kind, event.path, now, event.model_dump_json()) for event in events],
+                "INSERT OR IGNORE INTO events (run, generation, stage, kind, path, key, at, body)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        *(run, now_in, event.stage, event.kind, event.path),
+                        *(event.key if isinstance(event, Retrieved) else "", now, event.model_dump_json()),
+                    )
+                    for event in events
+                ],
             )
 
     def stages(self, run: str) -> list[str]:
         """Names of the stages that have begun."""
         rows = self._database.connection.execute(
-            "SELECT json_extract(body, '$.name') AS name FROM events WHERE run = ? AND kind = 'stage' AND json_valid(body)"
-            " ORDER BY seq",
+            "SELECT json_extract(body, '$.name') AS name FROM events"
+            " WHERE run = ? AND overtaken = 0 AND kind = 'stage' AND json_valid(body) ORDER BY seq",
             (run,),
         )
         return [row["name"] for row in rows]
 
     def events(self, run: str) -> Iterator[tuple[float, Event]]:
-        """All events with their times, in order."""
+        """All events that stand, with their times, in order."""
         rows = self._database.connection.execute(
-            "SELECT seq, at, body FROM events WHERE run = ? AND kind != 'overtaken' ORDER BY seq", (run,)
+            "SELECT at, body FROM events WHERE run = ? AND overtaken = 0 ORDER BY seq", (run,)
         )
-        return ((row["at"], _event(run, row)) for row in rows)
+        return ((row["at"], read_event(run, row["body"])) for row in rows)
 
     def status(self, run: str) -> str:
         """Where the run stands."""
@@ -273,61 +270,18 @@ class RunStore:
 
     def retrieval(self, run: str, key: str) -> Retrieved | None:
         """What this run, or one it was forked from, saw when it looked up the same."""
-        seen: str | None = run
-        while seen is not None:
-            rows = self._database.connection.execute(
-                "SELECT seq, body FROM events WHERE run = ? AND kind IN ('retrieval', 'overtaken') AND body LIKE ?",
-                (seen, f"%{key}%"),
-            )
-            for event in (_event(run, row) for row in rows):
-                if isinstance(event, Retrieved) and event.key == key:
-                    return event
-            parent = self._database.connection.execute("SELECT parent FROM runs WHERE id = ?", (seen,)).fetchone()
-            seen = parent["parent"] if parent else None
-        return None
-
-    def rewind(self, run: str, index: int) -> None:
-        """Have everything from a stage on worked out anew. Calls and look-ups stay on record as overtaken: they are paid for."""
-        with self._database.transaction() as db:
-            began = [event for _, event in self.events(run) if isinstance(event, StageBegan) and event.index >= index]
-            gone = {stage.path for stage in began}
-            rows = db.execute(
-                "SELECT seq, kind, path FROM events WHERE run = ? AND kind != 'overtaken'", (run,)
-            ).fetchall()
-            for row in rows:
-                stage = row["path"].removeprefix("panel/").partition("/")[0]
-                if stage not in gone or row["kind"] in ("learned", "note"):
-                    continue
-                if row["kind"] in ("call", "retrieval"):
-                    db.execute(
-                        "UPDATE events SET kind = 'overtaken', path = ? WHERE seq = ?",
-                        (f"{row['seq']}/{row['path']}", row["seq"]),
-                    )
-                else:
-                    db.execute("DELETE FROM events WHERE seq = ?", (row["seq"],))
-            db.execute("UPDATE runs SET verdict = NULL WHERE id = ?", (run,))
-
-    def overtaken(self, run: str) -> list[Called]:
-        """Calls that were made before the run was worked out anew, and that do not stand in it any more."""
-        rows = self._database.connection.execute(
-            "SELECT seq, body FROM events WHERE run = ? AND kind = 'overtaken' ORDER BY seq", (run,)
-        )
-        calls = [event for row in rows if isinstance(event := _event(run, row), Called)]
-        if not calls:
-            return []
-        standing = {(call.path, call.keys) for _, call in self.events(run) if isinstance(call, Called)}
-        return [call for call in calls if (call.path, call.keys) not in standing]
-
-    def forget_abstentions(self, run: str) -> None:
-        """Let the members that are without a vote be asked again where they had failed, and ballots be held anew."""
-        with self._database.transaction() as db:
-            events = [event for _, event in self.events(run)]
-            missing = {vote.member for vote in events if isinstance(vote, Voted) and vote.choice is None}
-            failed = [e.path for e in events if isinstance(e, Called) and e.value is None and e.member in missing]
-            db.executemany(
-                "DELETE FROM events WHERE run = ? AND kind = 'call' AND path = ?", ((run, path) for path in failed)
-            )
-            db.execute("DELETE FROM events WHERE run = ? AND kind IN ('tally', 'vote', 'stage-end')", (run,))
+        row = self._database.connection.execute(
+            "WITH RECURSIVE line(run, parent, far) AS (SELECT id, parent, 0 FROM runs WHERE id = ?"
+            " UNION ALL SELECT runs.id, runs.parent, far + 1 FROM runs JOIN line ON runs.id = line.parent)"
+            " SELECT line.run, body FROM line JOIN events ON events.run = line.run AND kind = 'retrieval' AND key = ?"
+            " ORDER BY far, seq LIMIT 1",
+            (run, key),
+        ).fetchone()
+        if row is None:
+            return None
+        event = read_event(row["run"], row["body"])
+        assert isinstance(event, Retrieved)
+        return event
 
 
 def new_id() -> str:
@@ -345,7 +299,3 @@ def _run(row: sqlite3.Row) -> Run:
         return Run.model_validate(fields)
 
     return read("run", row["id"], parsed)
-
-
-def _event(run: str, row: sqlite3.Row) -> Event:
-    return read("run", run, lambda: EVENT.validate_json(row["body"], context=RECORDED))

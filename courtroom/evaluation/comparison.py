@@ -285,11 +285,11 @@ def _seats(records: Sequence[Record]) -> dict[str, str]:
 def _ballots(records: Sequence[Record]) -> Iterator[Ballot]:
     seats = _seats(records)
     stages = list(_stages(records))
-    names: dict[str, str] = {}
+    held: dict[str, Record] = {}
     for record in records:
         for path in record.ballots:
-            names.setdefault(path, record.ballot_name(path))
-    for path, name in sorted(names.items(), key=lambda named: stages.index(named[0].partition("/")[0])):
+            held.setdefault(path, record)
+    for path, first in sorted(held.items(), key=lambda one: stages.index(one[1].ballot_stage(one[0]))):
         cast = [record.ballots.get(path, {}) for record in records]
         rows = []
         for member in seats:
@@ -301,7 +301,7 @@ def _ballots(records: Sequence[Record]) -> Iterator[Ballot]:
                 choices = {vote.choice for vote in votes if vote}
                 rows.append(MemberVotes(member=member, name=seats[member], votes=votes, differs=len(choices) > 1))
         tallies = tuple(record.tallies.get(path) for record in records)
-        yield Ballot(path=path, name=name, tallies=tallies, members=tuple(rows))
+        yield Ballot(path=path, name=first.ballot_name(path), tallies=tallies, members=tuple(rows))
 
 
 def _answers(records: Sequence[Record]) -> Iterator[AnswerComparison]:

@@ -120,6 +120,58 @@ MIGRATIONS: tuple[str, ...] = (
         run TEXT PRIMARY KEY, owner TEXT NOT NULL, times INTEGER NOT NULL, seen INTEGER NOT NULL
     );
     """,
+    # Events carry what is asked of them: `stage`, '' outside of all stages; `key` of a look-up; `generation`, how often the
+    # run had been worked out anew before; `overtaken`, the generation that took its place, 0 while it stands. Before, an
+    # overtaken event had the kind 'overtaken' and a number before its path. How often a run was worked out anew was not on
+    # record: an answer that was overtaken twice counts as of the second generation.
+    """
+    ALTER TABLE events RENAME TO events_before;
+    CREATE TABLE anew (seq INTEGER PRIMARY KEY, run TEXT NOT NULL, number INTEGER NOT NULL);
+    INSERT INTO anew SELECT seq, run, row_number() OVER (
+        PARTITION BY run, substr(path, instr(path, '/') + 1), iif(json_valid(body), json_extract(body, '$.kind'), '') ORDER BY seq
+    ) FROM events_before WHERE kind = 'overtaken';
+    CREATE TABLE ends (
+        run TEXT NOT NULL, number INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (run, number)
+    ) WITHOUT ROWID;
+    INSERT INTO ends SELECT run, number, max(seq) FROM anew GROUP BY run, number;
+    CREATE TABLE events (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, generation INTEGER NOT NULL,
+        overtaken INTEGER NOT NULL DEFAULT 0, stage TEXT NOT NULL, kind TEXT NOT NULL, path TEXT NOT NULL,
+        key TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL, UNIQUE (run, overtaken, kind, path)
+    );
+    INSERT INTO events (seq, run, generation, overtaken, stage, kind, path, key, at, body)
+        SELECT seq, run, generation, overtaken, stage, kind, path,
+            iif(kind = 'retrieval' AND json_valid(body), ifnull(json_extract(body, '$.key'), ''), ''), at,
+            iif(json_valid(body), json_set(body, '$.stage', stage), body)
+        FROM (
+            SELECT seq, run, generation, overtaken, kind, path, at, body, iif(
+                kind NOT IN ('note', 'learned', 'seated')
+                OR EXISTS (SELECT 1 FROM events_before AS s WHERE s.run = e.run AND s.kind = 'stage' AND s.path = e.first),
+                first, ''
+            ) AS stage
+            FROM (
+                SELECT *, substr(inner || '/', 1, instr(inner || '/', '/') - 1) AS first
+                FROM (
+                    SELECT *, iif(kind = 'seated' AND path LIKE 'panel/%', substr(path, 7), path) AS inner
+                    FROM (
+                        SELECT seq, run, 0 AS overtaken, kind, path, at, body, ifnull(
+                            (SELECT max(number) FROM ends WHERE ends.run = b.run AND ends.seq < b.seq), 0
+                        ) AS generation
+                        FROM events_before AS b WHERE kind != 'overtaken'
+                        UNION ALL
+                        SELECT b.seq, b.run, number, iif(json_valid(body), ifnull(json_extract(body, '$.kind'), 'call'), 'call'),
+                            substr(path, instr(path, '/') + 1), at, body, number - 1
+                        FROM anew JOIN events_before AS b USING (seq)
+                    )
+                )
+            ) AS e
+        );
+    DROP TABLE events_before;
+    DROP TABLE anew;
+    DROP TABLE ends;
+    CREATE INDEX events_by_run ON events (run, seq);
+    CREATE INDEX events_by_key ON events (run, key) WHERE kind = 'retrieval';
+    """,
 )
 
 

@@ -11,11 +11,12 @@ from functools import partial
 from typing import Any, Protocol
 
 from courtroom.cases.case import Case
+from courtroom.engine.driven_runs import BEAT_S
 from courtroom.engine.lease import Hand
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.rehearsal import Estimate
-from courtroom.engine.runner import BEAT_S, Runner
+from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Setup
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError

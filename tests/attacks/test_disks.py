@@ -61,7 +61,7 @@ def heard_until_asked(bench: Bench) -> str:
 def answered(bench: Bench) -> None:
     """Let the answers come in."""
     assert bench.model.hold is not None
-    bench.runner._loop.call_soon_threadsafe(bench.model.hold.set)
+    bench.runner._loop.call(bench.model.hold.set)
 
 
 def whole(record: Record, bench: Bench) -> None:

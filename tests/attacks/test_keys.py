@@ -360,12 +360,12 @@ def test_a_typed_key_is_forgotten_with_an_intervention_a_stop_and_the_end(bench:
     bench.runner.step(run, MINE)
     bench.runner.wait(run, 10)
     bench.runner.let_go(run)  # as an intervention does
-    assert bench.runner._keys == {}
+    assert bench.runner._driven._runs == {}, "and with them their keys"
     bench.runner.go(run)
     bench.runner.wait(run, 10)
     assert spent == [MINE] * 3 + [{}] * (len(spent) - 3)
     assert len(spent) > 3
-    assert bench.runner._keys == {}
+    assert bench.runner._driven._runs == {}, "and with them their keys"
 
 
 def test_a_typed_key_is_not_spent_by_way_of_another_server(bench: Bench) -> None:

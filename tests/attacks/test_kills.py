@@ -80,6 +80,15 @@ def test_who_waits_for_a_run_goes_on_with_it_when_its_driver_is_killed(bench: Be
     driver.communicate()
 
 
+def test_who_waits_does_not_take_the_one_that_has_just_taken_over_for_another_that_died(bench: Bench) -> None:
+    run = bench.start()
+    assert bench.store.lost.note(run, f"{owner_of(2**22 + 1)}:dead") == 1
+    assert bench.store.lease.claim(run, bench.runner.driver.owner, None)
+    assert not bench.runner._driven._ends_its_process(run)
+    assert bench.store.lease.holds(run, bench.runner.driver.owner)
+    assert bench.store.lost.note(run, f"{owner_of(2**22 + 1)}:another") == 2
+
+
 def test_who_waits_for_a_sweep_goes_on_with_it_when_its_driver_is_killed(
     tmp_path: Path, other: subprocess.Popen[bytes]
 ) -> None:
@@ -108,8 +117,7 @@ def test_a_process_that_is_stopped_keeps_its_run_and_one_that_is_killed_does_not
     assert bench.runner.take_up_interrupted() == []
     assert not bench.runner.interrupted(run)
     other.kill()
-    until(lambda: bench.runner.interrupted(run), "its death to be seen, although nobody has asked for its exit code")
-    bench.runner.wait(run, 60)
+    bench.runner.wait(run, 60)  # its death is seen, although nobody has asked for its exit code
     assert bench.store.run(run).status == "done"
 
 
@@ -153,11 +161,11 @@ def test_the_heart_beats_while_the_loop_stands_still(bench: Bench, monkeypatch: 
     quick.go(run)
     assert bench.model.asked.wait(30)
     still = threading.Event()
-    quick._loop.call_soon_threadsafe(still.wait, 60)
+    quick._loop.call(lambda: still.wait(60))
     seen = {bench.store.run(run).heartbeat}
     until(lambda: seen.add(bench.store.run(run).heartbeat) or len(seen) > 3, "heartbeats")
     still.set()
-    quick._loop.call_soon_threadsafe(bench.model.hold.set)
+    quick._loop.call(bench.model.hold.set)
     quick.wait(run, 60)
     quick.close()
 
@@ -252,7 +260,7 @@ def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
     bench.runner.go(run)
     assert bench.model.asked.wait(30)
     locking.execute("BEGIN IMMEDIATE")
-    bench.runner._loop.call_soon_threadsafe(bench.model.hold.set)
+    bench.runner._loop.call(bench.model.hold.set)
     until(lambda: bench.writers[-1]._queue, "a write to wait")
     assert bench.runner.do(asyncio.sleep(0, "on time")).result(10) == "on time"
     locking.execute("ROLLBACK")

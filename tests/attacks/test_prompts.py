@@ -14,10 +14,10 @@ import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
+from courtroom.engine.driven_runs import LOST_TWICE
 from courtroom.engine.interventions import Change
 from courtroom.engine.lease import owner_of
 from courtroom.engine.rehearsal import rehearse
-from courtroom.engine.runner import LOST_TWICE
 from courtroom.models.apart import MEMORY_MB, Apart, PromptError, why_no_template
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings

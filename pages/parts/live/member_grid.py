@@ -60,7 +60,7 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
         for column, member in zip(st.columns(PER_ROW), members[start : start + PER_ROW], strict=False):
             with column:
                 vote = last.get(member.id)
-                person = vote is not None and (vote.ballot.partition("/")[0], member.id) in by_hand
+                person = vote is not None and (vote.stage, member.id) in by_hand
                 _card(procedure, member, vote, person=person)
 
 

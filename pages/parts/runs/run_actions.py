@@ -36,15 +36,13 @@ def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
     )  # fmt: skip
     if st.button("Delete", key=f"delete-{row.id}", icon=":material/delete:"):
         try:
-            record = house.record(row.id)
+            house.record(row.id)  # one that can't be read could not be brought back
         except CourtroomError as error:
             st.error(literal(str(error)))
             return
         if house.runner.drives(row.id):
             house.runner.stop(row.id)
-            record = house.record(row.id)
-        st.session_state["deleted_run"] = record
-        house.store.delete(row.id)
+        st.session_state["deleted_run"] = house.store.delete(row.id)
         st.rerun()
 
 

@@ -1,0 +1,82 @@
+"""The engine's event loop, in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Loop:
+    """An event loop that runs in a background thread. Methods that are not async may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._kept: set[asyncio.Task[None]] = set()
+        self._news = asyncio.Event()  # set, and replaced, at all news
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="courtroom-engine", daemon=True)
+        self._thread.start()
+
+    def do(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Do something on the loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def watch(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something on the loop for which nobody waits; it ends when the loop does."""
+        self._loop.call_soon_threadsafe(self._keep, work)
+
+    def call(self, work: Callable[[], object]) -> None:
+        """Call something on the loop; nothing where the loop has ended."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(work)
+
+    def tell(self) -> None:
+        """Wake who waits for news."""
+        self.call(self._wake)
+
+    @property
+    def news(self) -> asyncio.Event:
+        """Set at the next news. Taken before a look at what there is, so that no news are missed in between."""
+        return self._news
+
+    async def wait(self, news: asyncio.Event, seconds: float) -> None:
+        """Wait for news, for so long at most."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await news.wait()
+
+    async def end(self, tasks: Iterable[asyncio.Task[None]]) -> None:
+        """Cancel tasks and all that is watched, and wait until they have ended."""
+        ending = [*tasks, *self._kept]
+        for task in ending:
+            task.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
+
+    def close(self) -> None:
+        """End what libraries have left running on the loop, then its thread."""
+        self.do(self._end_rest()).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _end_rest(self) -> None:
+        rest = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in rest:
+            task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
+        await self._loop.shutdown_asyncgens()
+        await self._loop.shutdown_default_executor()
+
+    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._loop.create_task(work)
+        self._kept.add(task)
+        task.add_done_callback(self._kept.discard)
+
+    def _wake(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()

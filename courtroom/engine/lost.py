@@ -1,0 +1,35 @@
+"""Processes that ended while they drove a run: a run that ends its process again and again is left to a person."""
+
+from __future__ import annotations
+
+from courtroom.store.database import Database
+
+
+class LostDrivers:
+    """How often in a row a run lost who drove it. Methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def note(self, run: str, owner: str) -> int:
+        """Note that a process ended while it drove the run; how often in a row that was without a new event between.
+
+        Whoever notices, each process counts once.
+
+        A run that waits for a person makes no events however well it goes, so that its drivers don't count.
+        """
+        with self._database.transaction() as db:
+            if db.execute("SELECT 1 FROM questions WHERE run = ? AND answer IS NULL", (run,)).fetchone():
+                return 0
+            db.execute(
+                "INSERT INTO lost_drivers SELECT ?, ?, 1, ifnull(max(seq), 0) FROM events WHERE run = ? ON CONFLICT (run)"
+                " DO UPDATE SET times = CASE WHEN owner = excluded.owner THEN times WHEN excluded.seen > seen THEN 1"
+                " ELSE times + 1 END, owner = excluded.owner, seen = excluded.seen",
+                (run, owner, run),
+            )
+            row = db.execute("SELECT times FROM lost_drivers WHERE run = ?", (run,)).fetchone()
+        return int(row["times"])
+
+    def forget(self, run: str) -> None:
+        """A person lets the run go on: it counts as new."""
+        self._database.connection.execute("DELETE FROM lost_drivers WHERE run = ?", (run,))
