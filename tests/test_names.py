@@ -11,6 +11,8 @@ from typing import get_args
 import pytest
 
 from courtroom.cases.dispute import Dispute
+from courtroom.engine.knobs import Widget, fields_drawn
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.collection import Name
 from courtroom.procedures import PROCEDURES
@@ -65,6 +67,21 @@ def of_a_setup(node: ast.AST) -> list[ast.Constant]:
     ):
         parts = node.args[1:]
     return [part for part in parts if isinstance(part, ast.Constant)]
+
+
+NEEDS = {Widget.GRAPH: Widget.PERSONAS, Widget.EMPTY_SEATS: Widget.PERSONAS}
+"""What a page draws only beside another."""
+
+
+@pytest.mark.parametrize("procedure", PROCEDURES.values(), ids=lambda procedure: procedure.name)
+def test_a_setup_declares_all_that_its_editors_need(procedure: Procedure) -> None:
+    drawn = fields_drawn(procedure.setup)
+    assert not [widget for widget, other in NEEDS.items() if widget in drawn and other not in drawn]
+    assert procedure.teaches_from is None or procedure.teaches_from.procedure in PROCEDURES
+
+
+def test_the_editors_of_a_jury_are_declared() -> None:
+    assert set(fields_drawn(PROCEDURES["cyberjurors"].setup)) == set(Widget)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))

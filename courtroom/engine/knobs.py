@@ -22,7 +22,7 @@ class Widget(StrEnum):
     PERSONAS = "personas"
     """A `Persona` for each seat; drawn by the seed where there are none."""
     GRAPH = "graph"
-    """A `FollowGraph` over the seats."""
+    """A `FollowGraph` over the seats; their names are those of the personas."""
     RULES = "rules"
     """Rules that are given to members, a text each."""
 

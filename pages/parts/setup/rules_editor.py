@@ -12,7 +12,7 @@ def rules_editor(draft: Draft) -> None:
     """One rule a line of the list; Undo above takes any change back."""
     name = draft.drawn[Widget.RULES]
     rules: list[str] = draft.values[name]
-    st.caption("Every juror is given these rules, in this order.")
+    st.caption("All who vote are given these rules, in this order.")
     moved: list[str] | None = None
     for number, rule in enumerate(rules):
         text, up, away = st.columns([20, 1, 1], vertical_alignment="center")
