@@ -24,6 +24,7 @@ FILES = [ROOT / "app.py", *sorted(path for room in ROOMS for path in (ROOT / roo
 KNOBS = {name for procedure in PROCEDURES.values() for name in procedure.setup.model_fields} - set(Setup.model_fields)
 
 
+TITLES = [procedure.title for procedure in PROCEDURES.values()]
 PATH = re.compile(r"\w+(\.\w+)*(?<!\.jsonl)")
 ALSO = {*get_args(Name), *Dispute.model_fields, *Plan.model_fields, "learning", "norms", "rounds", "variant", "verdict"}
 """Words that have another meaning too: collections, a dispute's jury, a run's verdict, what a result counts."""
@@ -31,7 +32,9 @@ ALSO = {*get_args(Name), *Dispute.model_fields, *Plan.model_fields, "learning", 
 
 def named(source: str) -> Iterator[str]:
     """What a program names of a procedure: a module of it, the name itself, a knob by its path or on a setup."""
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings may name a paper
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("courtroom.procedures"):
             yield f"{node.lineno}: imports {node.module}"
         elif isinstance(node, ast.Import):
@@ -40,6 +43,8 @@ def named(source: str) -> Iterator[str]:
             yield f"{node.lineno}: {ast.unparse(node)}"
         elif isinstance(node, ast.Constant) and is_name(node.value) and node.value not in ALSO:
             yield f"{node.lineno}: “{node.value}”"
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            yield from (f"{node.lineno}: {title}" for title in TITLES if title in node.value)
         elif any(is_name(one.value) and one.value in ALSO for one in of_a_setup(node)):
             yield f"{node.lineno}: {ast.unparse(node)}"
 
@@ -96,6 +101,7 @@ def test_no_procedure_and_no_knob_of_one_is_named(path: Path) -> None:
         'draft.values["jury"]',
         'Change(key="graph.edges", value=[])',
         "record.setup.rounds",
+        'st.caption("VERDICT learns.")',
         'getattr(setup, "jury_size", None)',
         'house.procedures["alignment"]',
         'Change(key="rounds", value=2)',

@@ -43,7 +43,7 @@ def lessons_view(house: Courthouse) -> None:
     lessons = list(reversed(house.knowledge.lessons.all()))
     if not lessons:
         st.info(
-            "Nothing has been learned yet. VERDICT learns from cases whose real judgment is known; norms are distilled from "
+            "Nothing has been learned yet. The memory learns from cases whose real judgment is known; norms are distilled from "
             "precedents of disputes.",
             icon=":material/school:",
         )
