@@ -58,8 +58,8 @@ def lessons_view(house: Courthouse) -> None:
 
 def _training(house: Courthouse, procedure: Procedure, source: Source) -> None:
     parts = house.read(source)
-    with st.expander(f"{source.title}: {len(parts)} {source.parts}"):
-        st.caption(source.help)
+    with st.expander(f"{literal(source.title)}: {len(parts)} {literal(source.parts)}"):
+        st.caption(literal(source.help))
         model = st.text_input(f"Model of {literal(procedure.title)}", OFFLINE, key=f"{procedure.name}_model")
         if st.button(f"Build from {len(parts)}", disabled=not parts):
             try:
