@@ -17,7 +17,7 @@ from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asker import Asker
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import People
-from courtroom.engine.procedure import Procedure
+from courtroom.engine.procedure import Procedure, Source
 from courtroom.engine.record import Record
 from courtroom.engine.registration import register
 from courtroom.engine.rehearsal import Estimate, rehearse
@@ -43,6 +43,7 @@ from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
 from courtroom.settings import Settings, from_environment
 from courtroom.store.database import Database
+from courtroom.store.log import LogFile
 from courtroom.store.writer import Writer, passing
 from courtroom.sweeps.store import SweepStore
 from courtroom.sweeps.sweeper import Sweeper
@@ -102,7 +103,7 @@ class Courthouse:
         self._more = tuple(procedures)
         self.connections = Connections.read(self.settings.connections, connections)
         self.database = Database(self.settings.database)
-        _log_to(self.settings)
+        self._log = LogFile(self.settings.log)
         self.media = MediaStore(self.settings.media)
         self.library = Library(self.database, self.media)
         self.store = RunStore(self.database)
@@ -123,6 +124,27 @@ class Courthouse:
         from courtroom.procedures import PROCEDURES  # slow to import: not to list cases or runs
 
         return register(self._more, PROCEDURES)
+
+    def hearing(self, kind: str) -> Procedure:
+        """The first procedure that hears this kind of case.
+
+        Raises:
+            CourtroomError: there is none.
+        """
+        found = next((procedure for procedure in self.procedures.values() if procedure.hears == kind), None)
+        if found is None:
+            raise CourtroomError(f"No procedure hears cases of the kind “{kind}”. Choose another case.")
+        return found
+
+    @property
+    def teaching(self) -> tuple[tuple[Procedure, Source], ...]:
+        """The procedures whose cases are made from runs of others, each with where they come from."""
+        return tuple((one, one.teaches_from) for one in self.procedures.values() if one.teaches_from)
+
+    def read(self, source: Source, runs: Iterable[str] | None = None) -> tuple[Any, ...]:
+        """What a batch can be made of, from these runs; by default from all of the source's procedure that are done."""
+        done = (row.id for row in self.store.runs() if row.procedure == source.procedure and row.status == "done")
+        return tuple(source.read(self.record(run) for run in (runs or done)))
 
     @cached_property
     def knowledge(self) -> Knowledge:
@@ -314,6 +336,7 @@ class Courthouse:
         if "knowledge" in self.__dict__:
             self.knowledge.close()
         self.database.close()
+        self._log.close()
 
     async def _warm(self, record: Record) -> None:
         specs = [member.spec for member in self._members(record)]
@@ -335,15 +358,3 @@ def changed_values(kind: type[Setup], values: Mapping[str, Any]) -> dict[str, An
     """What differs from a setup's defaults: short enough for a link."""
     defaults = kind().model_dump(mode="json")
     return {name: value for name, value in values.items() if value != defaults.get(name)}
-
-
-def _log_to(settings: Settings) -> None:
-    log = logging.getLogger("courtroom")
-    target = str(settings.log.resolve())
-    if any(getattr(handler, "baseFilename", None) == target for handler in log.handlers):
-        return
-    handler = logging.FileHandler(settings.log, encoding="utf-8", delay=True)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    log.propagate = False

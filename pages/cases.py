@@ -143,6 +143,7 @@ undo_bar()
 if chosen := st.query_params.get("case"):
     try:
         case_view(house, house.library.case(chosen), hear)
+        st.session_state["case"] = chosen  # Setup offers it first
     except CourtroomError as error:
         st.error(literal(str(error)))
         if st.button("All cases"):

@@ -16,6 +16,7 @@ from pages.parts.live.votes_view import votes_view
 from pages.parts.shared.blocks_view import blocks_view
 from pages.parts.shared.controls import controls
 from pages.parts.shared.family_view import family_view
+from pages.parts.shared.heading import heading
 from pages.parts.shared.house import courthouse, current_run
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.records import read
@@ -44,7 +45,8 @@ except NoSuchRun:
 
 procedure = house.procedures[record.run.procedure].about(record.case)
 votes = any(role.votes for role in procedure.roles)
-st.title(literal(record.run.title))
+st.session_state["case"] = record.run.case_id  # Setup offers it first
+heading(record.run.title)
 origin = f" · a fork of [{literal(record.run.parent)}](?run={literal(record.run.parent)})" if record.run.parent else ""
 kin = {row.id for row in house.store.kin(run)}
 with st.container(horizontal=True, vertical_alignment="center"):

@@ -16,8 +16,8 @@ from pages.parts.shared.units import many, moment
 
 LIVE_S = 2.0
 PAGE = 25
-WIDTHS = (5, 2.5, 3, 2, 2.5, 4.5)
-COLUMNS = ("Case", "Procedure", "Verdict", "Status", "When", "")
+WIDTHS = (5, 2.5, 3, 2, 2.5, 2, 3)
+COLUMNS = ("Case", "Procedure", "Verdict", "Status", "When", "", "")
 ORDERS: dict[Order, str] = {"newest": "Newest first", "oldest": "Oldest first", "case": "By case"}
 
 house = courthouse()
@@ -55,7 +55,7 @@ order: Order = top[3].selectbox("Order", list(ORDERS), format_func=ORDERS.__geti
 
 def run_line(row: RunLine) -> None:
     """One run."""
-    case, procedure, verdict, status, when, act = st.columns(WIDTHS, vertical_alignment="center")
+    case, procedure, verdict, status, when, beside, act = st.columns(WIDTHS, vertical_alignment="center")
     known = house.procedures.get(row.procedure)
     origin = f" · a fork of {literal(row.parent)}" if row.parent else ""
     case.markdown(f"**{literal(row.title)}**  \n:small[:gray[{literal(row.id)}{origin}]]")
@@ -69,19 +69,25 @@ def run_line(row: RunLine) -> None:
     icon, word, colour = STATUS["paused" if interrupted else row.status]
     status.badge("Interrupted" if interrupted else word, icon=icon, color=colour)
     when.markdown(moment(row.created))
+    if not known:
+        return
+    beside.checkbox(
+        "Compare",
+        row.id in picked(),
+        key=f"pick-{row.id}",
+        on_change=pick,
+        args=(row.id,),
+    )
     with act, st.container(horizontal=True, vertical_alignment="center"):
-        if not known:
-            return
         if st.button("Open", key=f"open-{row.id}", type="primary"):
             st.session_state["run"] = row.id
             st.switch_page("pages/deliberation.py", query_params={"run": row.id})
         more(house, row, interrupted)
-        st.checkbox("Compare", row.id in picked(), key=f"pick-{row.id}", on_change=pick, args=(row.id,))
 
 
 def sweep_line(row: SweepLine) -> None:
     """All runs of one sweep."""
-    case, procedure, _, status, when, act = st.columns(WIDTHS, vertical_alignment="center")
+    case, procedure, _, status, when, _, act = st.columns(WIDTHS, vertical_alignment="center")
     case.markdown(
         f"**{many(row.runs, 'run')} of the what-if on “{literal(row.title)}”**  \n"
         f":small[:gray[{literal(row.id)} · forks of {literal(row.base)}]]"

@@ -6,6 +6,7 @@ import streamlit as st
 from pydantic import ValidationError
 
 from courtroom.cases.files import explain
+from courtroom.engine.knobs import Widget
 from courtroom.errors import CourtroomError, log_file
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
@@ -18,7 +19,7 @@ from pages.parts.setup.prompts_editor import prompts_editor
 from pages.parts.setup.rules_editor import rules_editor
 from pages.parts.setup.setup_file import setup_file
 from pages.parts.setup.shared_setup import link_box
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import EDITED, SHARE, Draft
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
 from pages.parts.shared.knobs import knobs
@@ -86,15 +87,15 @@ section = st.segmented_control(
 if section == "Models":
     models_form(draft, procedure, case, house.connections)
     keys_form(house.connections)
-elif section == "Jury":
+elif section == EDITED[Widget.PERSONAS]:
     personas_table(draft, case)
-elif section == "Follow-graph":
+elif section == EDITED[Widget.GRAPH]:
     graph_editor(draft, procedure, case)
-elif section == "Rules":
+elif section == EDITED[Widget.RULES]:
     rules_editor(draft)
 elif section == "Prompts":
     prompts_editor(draft, procedure, case)
-elif section == "Save and share":
+elif section == SHARE:
     setup_file(house, draft, procedure)
 else:
     knobs(draft, case)

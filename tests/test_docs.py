@@ -126,7 +126,7 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
     named = [stands_for.get(word, word) for word in words]
     if words[0] == "compare":
         named = ["compare", desk.hearing, desk.paused, *[word for word in words[1:] if word.startswith("-")]]
-    if words[0] == "run" and "--procedure" not in words and "jury_size" not in " ".join(words):
+    if words[0] == "run" and not {"--procedure", "FILE"} & set(words) and "jury_size" not in " ".join(words):
         named += SMALL
     if "--restore" in words:
         run("backup", "store.zip")

@@ -335,3 +335,24 @@ def test_a_learning_step_is_undone_on_the_page(house: Courthouse) -> None:
     next(button for button in app.button if button.label == "Undo this step").click().run()
     assert not app.exception, app.exception
     assert len(house.knowledge.memory.standards) == len(house.knowledge.memory.buffer) == 0
+
+
+def test_setup_offers_the_case_that_the_person_came_from(house: Courthouse) -> None:
+    own = house.library.case("oak-table").model_copy(update={"id": "own", "title": "A case of one's own"})
+    house.library.restore(own)
+    run = heard(house, "camera-fungus", jury_size=1, rounds=1, examination="shared")
+    assert page("setup").selectbox[0].value == "own"
+    app = page("runs")
+    app.button(key=f"open-{run}").click().run()
+    assert app.switch_page("pages/setup.py").run().selectbox[0].value == "camera-fungus"
+    seen = page(case="phone-battery")
+    assert seen.switch_page("pages/setup.py").run().selectbox[0].value == "phone-battery"
+
+
+def test_a_long_title_stands_in_smaller_letters(house: Courthouse) -> None:
+    case = house.library.case("oak-table")
+    for title, large in (("Oak", True), ("A table of oak that came with a crack through it, says the buyer", False)):
+        run = house.new_run("cyberjurors", case.model_copy(update={"title": title}), CyberJurorsSetup(jury_size=1), 0)
+        app = page("deliberation", run=run)
+        assert (title in [one.value for one in app.title]) == large
+        assert (title in [one.value for one in app.subheader]) == (not large)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -116,7 +118,7 @@ def test_a_run_pauses_after_a_stage_named_by_kind_or_title(shell: Shell, until: 
 
 
 def test_a_run_that_can_not_be_is_told_in_a_sentence(shell: Shell, tmp_path: Path) -> None:
-    sentence = refused(shell("run", "criminal-bus-wallet"))
+    sentence = refused(shell("run", "criminal-bus-wallet", "--procedure", "cyberjurors"))
     assert "of the kind “criminal”" in sentence
     assert "jurisagents, verdict" in sentence
     assert "no procedure “nope”" in refused(shell("run", "criminal-bus-wallet", "--procedure", "nope"))
@@ -133,6 +135,36 @@ def test_a_run_is_exported_into_a_folder_that_is_new(shell: Shell, tmp_path: Pat
     path = tmp_path / "new" / name
     assert shell("export", heard(shell)["run"], "--to", str(path))[:2] == (0, f"{path}\n")
     assert "criminal-bus-wallet" in path.read_text() or "盗窃" in path.read_text()
+
+
+def test_a_case_is_heard_by_the_first_procedure_that_hears_its_kind(shell: Shell) -> None:
+    done = result(shell("run", "criminal-bus-wallet", "--json"))
+    assert (done["procedure"], done["status"]) == ("jurisagents", "done")
+
+
+def test_a_command_that_is_refused_closes_what_it_opened(shell: Shell, tmp_path: Path) -> None:
+    run = heard(shell)["run"]
+    before = set(threading.enumerate()), list(logging.getLogger("courtroom").handlers)
+    refused(shell("export", run, "--to", str(tmp_path / "run.txt")))
+    refused(shell("resume", run, "--until", "nope"))
+    refused(shell("fork", run, "--set", "turns=99"))
+    refused(shell("knowledge", "reindex", "nope"))
+    assert (set(threading.enumerate()) - before[0], logging.getLogger("courtroom").handlers) == (set(), before[1])
+
+
+# --- what a result counts -----------------------------------------------------------------------------------
+
+
+def test_a_result_counts_ballots_and_where_there_are_rounds_rounds(shell: Shell) -> None:
+    jury = ("--set", "jury_size=3", "--set", "rounds=2", "--set", "consensus=1", "--set", "examination=shared")
+    discussed = result(shell("run", "oak-table", *jury, "--json"))
+    assert (discussed["rounds"], discussed["ballots"]) == (2, 2)
+    assert [(vote["ballot"], vote["round"]) for vote in discussed["votes"]] == [("Round 1", 1), ("Round 2", 2)]
+    written = result(shell("run", "story-ferry-clock", "--set", "longest=3", "--json"))
+    assert written["procedure"] == "juris"
+    assert "rounds" not in written
+    assert written["ballots"] == len(written["votes"]) > 0
+    assert not [vote for vote in written["votes"] if "round" in vote]
 
 
 # --- the knowledge base -------------------------------------------------------------------------------------

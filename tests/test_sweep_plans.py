@@ -11,10 +11,12 @@ from courtroom.cases.dispute import Dispute, Evidence, Transaction
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import value_at
 from courtroom.engine.events import Verdict
+from courtroom.engine.knobs import leaves
 from courtroom.errors import CourtroomError
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
+from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
 from courtroom.sweeps.plan import (
     BASE,
@@ -24,6 +26,7 @@ from courtroom.sweeps.plan import (
     applied,
     evidence_left_out,
     grid,
+    left_out,
     members_left_out,
     plan,
     rules_left_out,
@@ -237,3 +240,17 @@ def test_the_table_has_a_line_a_variant() -> None:
     ]  # fmt: skip
     assert frame.loc[1, "swing"] == pytest.approx(-0.4)
     assert frame["buyer"].isna().tolist() == [False, False, True, True]
+
+
+def test_what_can_be_left_out_is_called_as_the_procedure_and_the_case_call_it() -> None:
+    offered = left_out(CYBERJURORS, SETUP, CASE, 0)
+    assert list(offered) == ["jurors", "evidence", "rules"]
+    assert offered["rules"] == rules_left_out(SETUP)
+    assert offered["jurors"] == members_left_out(CYBERJURORS, SETUP, CASE, 0)
+    assert list(left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
+
+
+def test_a_field_that_is_no_question_about_the_matter_is_not_proposed() -> None:
+    assert not [path for path, _ in leaves(VerdictSetup) if path.startswith("learning")]
+    assert "graph.seed" not in dict(leaves(type(SETUP)))
+    assert {"graph.kind", "graph.density"} <= set(dict(leaves(type(SETUP))))

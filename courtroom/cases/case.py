@@ -77,6 +77,9 @@ class Case(Strict):
         """
         raise NotImplementedError(f"a text does not make a {cls.kind_title}")
 
+    parts_title: ClassVar[str] = "evidence"
+    """What its parts are called that can be left out."""
+
     def parts(self) -> tuple[tuple[str, str], ...]:
         """What can be left out of the case, one by one: name, and what it is in short."""
         return ()

@@ -1,13 +1,50 @@
-"""What a setup's field can hold, read from its type and bounds: for forms, and for what-if variants."""
+"""What a setup's field can hold, read from its type, its bounds and what it declares: for forms, and for what-if variants."""
 
 from __future__ import annotations
 
 import types
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
+
+
+class Widget(StrEnum):
+    """What a field is, where a page draws more for it than one plain field."""
+
+    SEATS = "seats"
+    """How many seats there are; somebody can join while a run is paused."""
+    EMPTY_SEATS = "empty-seats"
+    """Numbers of the seats that are left empty."""
+    PERSONAS = "personas"
+    """A `Persona` for each seat; drawn by the seed where there are none."""
+    GRAPH = "graph"
+    """A `FollowGraph` over the seats; their names are those of the personas."""
+    RULES = "rules"
+    """Rules that are given to members, a text each."""
+
+
+def declared(*, widget: Widget | None = None, varied: bool = True) -> JsonDict:
+    """What a field declares of itself, as its `json_schema_extra`.
+
+    Args:
+        widget: what it is; None is a plain knob.
+        varied: whether a what-if sweep may propose other values. Not what is no question about the matter itself.
+    """
+    return {**({"widget": widget} if widget else {}), **({} if varied else {"varied": False})}
+
+
+def fields_drawn(kind: type[BaseModel]) -> dict[Widget, str]:
+    """The name of the field of each widget that a kind of setup declares."""
+    found = {_extra(field).get("widget"): name for name, field in kind.model_fields.items()}
+    return {widget: found[widget] for widget in Widget if widget in found}
+
+
+def _extra(field: FieldInfo) -> JsonDict:
+    return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
 
 
 def plain(annotation: Any) -> tuple[Any, bool]:
@@ -35,8 +72,10 @@ def is_group(field: FieldInfo) -> bool:
 
 
 def leaves(kind: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """Path and field of every knob, those in groups as `group.knob`."""
+    """Path and field of every knob that may be varied, those in groups as `group.knob`."""
     for name, field in kind.model_fields.items():
+        if _extra(field).get("varied") is False:
+            continue
         if is_group(field):
             yield from leaves(field.annotation, f"{prefix}{name}.")  # type: ignore[arg-type]
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,10 @@ class StageKind:
     name: str
     title: str
     help: str
+
+
+ROUND = "round"
+"""The name of the kind of stage in which members discuss and vote, again and again; its ballots are counted as rounds."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,22 @@ class Export:
     file: str
     title: str
     write: Callable[[Record, AnswerStore], str]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Runs of another procedure, from which the cases that a procedure hears are made."""
+
+    procedure: str
+    """The name of the procedure whose runs are read."""
+    title: str
+    help: str
+    parts: str
+    """What is read from the runs, in the plural."""
+    none: str
+    """A sentence for where nothing was found; it says what to do."""
+    read: Callable[[Iterable[Record]], Iterable[Any]]
+    batch: Callable[[Sequence[Any]], Case]
 
 
 @dataclass(frozen=True)
@@ -118,6 +138,8 @@ class Procedure:
     choices_in: Callable[[Any], tuple[Choice, ...]] | None = None
     """What can be voted for where that depends on the case; `choices` is then empty."""
     exports: tuple[Export, ...] = ()
+    teaches_from: Source | None = None
+    """Where its cases come from, if they are made from runs of another procedure."""
     without_one: Callable[[Any], Mapping[str, Mapping[str, Any]]] = lambda setup: {}
     """The members that a complete setup can do without, by id, each with the changes of the setup that leave it out."""
 

@@ -35,7 +35,9 @@ class FollowGraph(Strict):
         le=1,
         description="Share of all possible follows, as near as the kind permits.",
     )
-    seed: int | None = Field(default=None, title="Graph seed", description="Empty: the run's seed.")
+    seed: int | None = Field(
+        default=None, title="Graph seed", description="Empty: the run's seed.", json_schema_extra={"varied": False}
+    )
     edges: tuple[tuple[int, int], ...] | None = Field(
         default=None, title="Edges", description="Follower and followed, counted from 0; empty: drawn by the kind."
     )

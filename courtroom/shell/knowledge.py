@@ -12,13 +12,14 @@ import typer
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.collection import Collection, Mode
+from courtroom.shell.house import opened
+from courtroom.shell.options import Json
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Look into the knowledge base, import into it, undo what it learned.",
 )
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 @app.command("import")
@@ -28,11 +29,10 @@ def import_(file: Path, into: Annotated[str, typer.Option(help="`statutes` or `c
         raise CourtroomError("--into must be `statutes` or `cases`.")
     if not file.is_file():
         raise CourtroomError(f"{file} is not there. Check the path.")
-    house = Courthouse()
-    digest = house.imports.begin(into, file.name, file.read_bytes())  # type: ignore[arg-type]
-    job = house.runner.do(house.imports.go_on(digest, _progress)).result()
-    print(f"{job.total} records of {job.name} are in “{into}”.")
-    house.close()
+    with opened() as house:
+        digest = house.imports.begin(into, file.name, file.read_bytes())  # type: ignore[arg-type]
+        job = house.runner.do(house.imports.go_on(digest, _progress)).result()
+        print(f"{job.total} records of {job.name} are in “{into}”.")
 
 
 @app.command()
@@ -46,43 +46,39 @@ def search(
     """What is closest to a text, with all three scores."""
     if not text.strip():
         raise CourtroomError("Give some words to search for.")
-    house = Courthouse()
-    found = house.runner.do(_collection(house, collection).search(text, k, mode)).result()
-    rows = [{"id": one.record.id, **one.scores.model_dump()} for one in found]
-    for row in [] if json_ else rows:
-        print("\t".join("" if value is None else str(value) for value in row.values()))
-    if json_:
-        print(json.dumps(rows))
-    house.close()
+    with opened() as house:
+        found = house.runner.do(_collection(house, collection).search(text, k, mode)).result()
+        rows = [{"id": one.record.id, **one.scores.model_dump()} for one in found]
+        for row in [] if json_ else rows:
+            print("\t".join("" if value is None else str(value) for value in row.values()))
+        if json_:
+            print(json.dumps(rows))
 
 
 @app.command()
 def reindex(collection: str) -> None:
     """Index a collection with the embedding that is set now."""
-    house = Courthouse()
-    known = _collection(house, collection)
-    house.runner.do(known.reindex()).result()
-    print(f"{len(known)} records of “{collection}” are indexed with {house.knowledge.embedding.name}.")
-    house.close()
+    with opened() as house:
+        known = _collection(house, collection)
+        house.runner.do(known.reindex()).result()
+        print(f"{len(known)} records of “{collection}” are indexed with {house.knowledge.embedding.name}.")
 
 
 @app.command()
 def lessons() -> None:
     """All steps of learning, a line each, the number first."""
-    house = Courthouse()
-    for taught in house.knowledge.lessons.all():
-        undone = " (undone)" if taught.undone else ""
-        print(f"{taught.seq}\t{taught.phase}{undone}\t{taught.run}\t{taught.why}")
-    house.close()
+    with opened() as house:
+        for taught in house.knowledge.lessons.all():
+            undone = " (undone)" if taught.undone else ""
+            print(f"{taught.seq}\t{taught.phase}{undone}\t{taught.run}\t{taught.why}")
 
 
 @app.command()
 def undo(step: int) -> None:
     """Undo a step of learning."""
-    house = Courthouse()
-    house.knowledge.lessons.undo(step)
-    print(f"Step {step} is undone.")
-    house.close()
+    with opened() as house:
+        house.knowledge.lessons.undo(step)
+        print(f"Step {step} is undone.")
 
 
 def _collection(house: Courthouse, name: str) -> Collection[Any]:

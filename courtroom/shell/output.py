@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import wait
+from pathlib import Path
 from typing import Any
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.procedure import ROUND
 from courtroom.engine.record import Record
-from courtroom.errors import Unreadable
+from courtroom.errors import CourtroomError, Unreadable
 
 LOOK_S = 0.1
 """How often a run's progress is looked at."""
@@ -42,12 +44,14 @@ def answered(record: Record) -> frozenset[str]:
     return frozenset(call.path for call in record.calls if call.value is not None)
 
 
-def result(record: Record, before: frozenset[str] = frozenset()) -> dict[str, Any]:
+def result(house: Courthouse, name: str, before: frozenset[str] = frozenset()) -> dict[str, Any]:
     """A run's result as plain data; what `--json` prints.
 
     Args:
+        name: the run's id.
         before: calls that had their answer when this command began: for it, they were served from the record.
     """
+    record = house.record(name)
     new = [call for call in record.calls if call.path not in before]
     asked = sum(call.asked for call in new)
     prompt, completion = record.tokens
@@ -61,11 +65,9 @@ def result(record: Record, before: frozenset[str] = frozenset()) -> dict[str, An
         "verdict": run.verdict.outcome if run.verdict else None,
         "summary": run.verdict.summary if run.verdict else "",
         "note": run.verdict.note if run.verdict else "",
-        "rounds": len(record.tallies),
-        "votes": [
-            {"round": number, **tally.counts, "abstained": tally.abstained}
-            for number, tally in enumerate(record.tallies.values(), start=1)
-        ],
+        **_rounds(house, record),
+        "ballots": len(record.tallies),
+        "votes": list(_votes(record)),
         "asked": asked,
         "recorded": sum(len(call.keys) for call in record.calls) - sum(min(c.asked, len(c.keys)) for c in new),
         "failed": record.failed,
@@ -76,6 +78,39 @@ def result(record: Record, before: frozenset[str] = frozenset()) -> dict[str, An
         "members": len(record.members),
         "stages": [stage.name for stage in record.stages],
     }
+
+
+def _rounds(house: Courthouse, record: Record) -> dict[str, int]:
+    """How many rounds were voted in, where the procedure has rounds."""
+    if not any(kind.name == ROUND for kind in house.procedures[record.run.procedure].stages):
+        return {}
+    return {"rounds": sum(_is_round(record, path) for path in record.tallies)}
+
+
+def _votes(record: Record) -> Iterator[dict[str, Any]]:
+    """Each ballot's counts; a ballot of a round has the round's number."""
+    number = 0
+    for path, tally in record.tallies.items():
+        number += _is_round(record, path)
+        named = {"round": number} if _is_round(record, path) else {}
+        yield {"ballot": record.ballot_name(path), **named, **tally.counts, "abstained": tally.abstained}
+
+
+def _is_round(record: Record, ballot: str) -> bool:
+    return record.stage(ballot.partition("/")[0]).stage_kind == ROUND
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file, and the folders that it needs.
+
+    Raises:
+        CourtroomError: it can't be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CourtroomError(f"{path} can't be written: {error.strerror}. Name another with --to.") from error
 
 
 def tell_unreadable(rows: Iterable[Unreadable]) -> None:

@@ -1,4 +1,4 @@
-"""What-if sweeps from a shell: `python -m courtroom sweep RUN --vary rounds=1,2,3 --drop jurors`."""
+"""What-if sweeps from a shell: `courtroom sweep RUN --vary KEY=V1,V2 --drop WORD`."""
 
 from __future__ import annotations
 
@@ -6,33 +6,24 @@ import json
 import sys
 from collections import Counter
 from concurrent.futures import wait
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import read_values
+from courtroom.shell.house import opened
+from courtroom.shell.options import Json
 from courtroom.shell.output import LOOK_S
 from courtroom.sweeps.plan import (
     Axis,
     Plan,
-    evidence_left_out,
     grid,
-    members_left_out,
-    rules_left_out,
+    left_out,
     singly,
     values,
 )
 from courtroom.sweeps.results import Result, results
-
-
-class Drop(StrEnum):
-    """What can be left out in turn."""
-
-    jurors = "jurors"
-    evidence = "evidence"
-    rules = "rules"
 
 
 def sweep(
@@ -40,33 +31,36 @@ def sweep(
     vary: Annotated[
         list[str] | None, typer.Option(help="KEY=V1,V2,... as in --set; values with commas as JSON.")
     ] = None,
-    drop: Annotated[list[Drop] | None, typer.Option(help="Leave each of these out in turn.")] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Leave each of these out in turn: a role in the plural, `evidence`, the key of a list of rules."
+        ),
+    ] = None,
     propose: Annotated[
         int | None, typer.Option(help="What would change the verdict? Single changes within this budget of calls.")
     ] = None,
     cross: Annotated[bool, typer.Option("--grid", help="Every combination, not one change at a time.")] = False,
     seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many seeds, from the run's own on.")] = 1,
     estimate: Annotated[bool, typer.Option(help="Ask nothing; say how many calls it would take.")] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
+    json_: Json = False,
 ) -> None:
     """Ask what would have changed: many variants of one run; what they share is asked once."""
-    house = Courthouse()
-    if run.startswith("sweep-"):
-        name, wanted = run, house.sweeps.store.sweep(run).plan
-    else:
-        name, wanted = "", _plan(house, run, vary or [], drop or [], propose, cross, seeds)
-    if estimate:
-        found = house.sweeps.estimate(wanted, lambda done, total: _tell(f"Rehearsed {done} of {total}"))
-        house.close()
-        told = f"{found.runs} runs: {found.ask} calls would be asked, {found.serve} are served from the record."
-        takes = {"variants": len(wanted.variants), "runs": found.runs, "ask": found.ask, "serve": found.serve}
-        print(json.dumps(takes) if json_ else told)
-        return
-    name = name or house.sweeps.start(wanted)
-    house.sweeps.go(name)
-    _follow(house, name)
-    summary = result(house, name)
-    house.close()
+    with opened() as house:
+        if run.startswith("sweep-"):
+            name, wanted = run, house.sweeps.store.sweep(run).plan
+        else:
+            name, wanted = "", _plan(house, run, vary or [], drop or [], propose, cross, seeds)
+        if estimate:
+            found = house.sweeps.estimate(wanted, lambda done, total: _tell(f"Rehearsed {done} of {total}"))
+            told = f"{found.runs} runs: {found.ask} calls would be asked, {found.serve} are served from the record."
+            takes = {"variants": len(wanted.variants), "runs": found.runs, "ask": found.ask, "serve": found.serve}
+            print(json.dumps(takes) if json_ else told)
+            return
+        name = name or house.sweeps.start(wanted)
+        house.sweeps.go(name)
+        _follow(house, name)
+        summary = result(house, name)
     if json_:
         print(json.dumps(summary, ensure_ascii=False))
     else:
@@ -108,7 +102,7 @@ def _line(one: Result) -> dict[str, Any]:
 
 
 def _plan(
-    house: Courthouse, run: str, vary: list[str], drop: list[Drop], budget: int | None, cross: bool, seeds: int
+    house: Courthouse, run: str, vary: list[str], drop: list[str], budget: int | None, cross: bool, seeds: int
 ) -> Plan:
     base = house.sweeps.base(run)
     procedure = house.procedures[base.run.procedure]
@@ -122,18 +116,15 @@ def _plan(
             wanted = [_seed(value) for value in read_values(given)]
         else:
             axes.append(values(path.strip(), read_values(given)))
+    offered = left_out(procedure, base.setup, base.case, base.run.seed) if drop else {}
     for what in dict.fromkeys(drop):
-        makers = {
-            Drop.jurors: lambda: members_left_out(procedure, base.setup, base.case, base.run.seed),
-            Drop.evidence: lambda: evidence_left_out(base.case),
-            Drop.rules: lambda: rules_left_out(base.setup),
-        }
-        if not (axis := makers[what]()):
-            raise typer.BadParameter(f"--drop {what}: {procedure.title} has no {what} here that can be left out.")
-        axes.append(axis)
+        if what not in offered:
+            known = f"'{what}' is not one of {', '.join(offered)}" if offered else "nothing can be left out here"
+            raise typer.BadParameter(f"--drop {what}: {known}.")
+        axes.append(offered[what])
     if budget is not None:
-        offered = house.sweeps.propose(run, budget, lambda done, total: _tell(f"Rehearsed {done} of {total}"))
-        axes.append(tuple(variant for variant, _ in offered))
+        proposed = house.sweeps.propose(run, budget, lambda done, total: _tell(f"Rehearsed {done} of {total}"))
+        axes.append(tuple(variant for variant, _ in proposed))
     return house.sweeps.plan(run, grid(*axes) if cross else singly(*axes), wanted)
 
 

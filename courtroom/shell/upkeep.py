@@ -11,6 +11,7 @@ import typer
 
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings, from_environment
+from courtroom.shell.options import Json
 from courtroom.upkeep.backup import restore as put_back
 from courtroom.upkeep.backup import write
 from courtroom.upkeep.doctor import examine
@@ -20,7 +21,7 @@ SIGNS = {"fine": "ok", "mended": "mended", "wrong": "WRONG"}
 
 def doctor(
     mend: Annotated[bool, typer.Option(help="Mend what can be mended; else nothing is written.")] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    json_: Json = False,
 ) -> None:
     """Look everything over: store, indexes, media, libraries, settings, servers; exit code 1 where something is wrong."""
     try:

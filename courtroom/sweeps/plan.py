@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from courtroom.cases.case import Case
 from courtroom.cases.explain import explain
 from courtroom.engine.changes import changed, value_at
+from courtroom.engine.knobs import Widget, fields_drawn
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
@@ -51,7 +52,7 @@ class Plan(Strict):
 
 
 def values(path: str, given: Iterable[Any]) -> Axis:
-    """One knob at each of these values, e.g. `graph.kind` at `ring` and `complete`."""
+    """One knob at each of these values, e.g. `model.temperature` at 0 and 1."""
     return tuple(Variant(name=f"{path}={_short(value)}", kind="knob", set={path: value}) for value in given)
 
 
@@ -74,16 +75,31 @@ def evidence_left_out(case: Case) -> Axis:
 
 
 def rules_left_out(setup: Setup) -> Axis:
-    """Each judgment rule in turn, where the setup has any."""
-    rules: Sequence[str] = value_at(setup, "rules") or ()
+    """Each rule that members are given in turn, where the setup has any."""
+    path = fields_drawn(type(setup)).get(Widget.RULES)
+    rules: Sequence[str] = value_at(setup, path) or () if path else ()
     return tuple(
         Variant(
             name=f"without rule {number}: {_short(rule)}",
             kind="rule",
-            set={"rules": [*rules[: number - 1], *rules[number:]]},
+            set={str(path): [*rules[: number - 1], *rules[number:]]},
         )
         for number, rule in enumerate(rules, start=1)
     )
+
+
+def left_out(procedure: Procedure, setup: Setup, case: Case, seed: int) -> dict[str, Axis]:
+    """All that can be left out in turn, by a word for it: a role in the plural, the case's parts, the knob of the rules."""
+    complete, members = procedure.prepare(case, setup, seed)
+    roles = {member.id: f"{member.role}s" for member in members}
+    found: dict[str, Axis] = {}
+    for variant, member in zip(
+        members_left_out(procedure, setup, case, seed), procedure.without_one(complete), strict=True
+    ):
+        found[roles[member]] = (*found.get(roles[member], ()), variant)
+    found[case.parts_title] = evidence_left_out(case)
+    found[fields_drawn(type(setup)).get(Widget.RULES, "")] = rules_left_out(setup)
+    return {word: axis for word, axis in found.items() if axis}
 
 
 def singly(*axes: Axis) -> Axis:

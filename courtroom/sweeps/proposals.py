@@ -15,8 +15,8 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
 from courtroom.sweeps.plan import Axis, Variant, evidence_left_out, members_left_out, rules_left_out, values
 
-LEFT_AS_THEY_ARE = frozenset({"model", "roles", "members", "prompts", "reasks", "quorum", "budget", "seed", "learning"})
-"""Parts of a setup that are no question about the matter: how models are reached, what may be spent, what comes after."""
+LEFT_AS_THEY_ARE = frozenset(Setup.model_fields)
+"""What all setups share is no question about the matter: how models are reached, what may be spent."""
 NEAR = 0.2
 """How far a share, from 0 to 1, is moved up and down."""
 
@@ -34,7 +34,7 @@ def proposals(procedure: Procedure, setup: Setup, case: Case, seed: int) -> Axis
 def knobs_turned(setup: Setup) -> Iterator[Variant]:
     """Each knob at each of its near values."""
     for path, field in leaves(type(setup)):
-        if not LEFT_AS_THEY_ARE.isdisjoint(path.split(".")):
+        if path.partition(".")[0] in LEFT_AS_THEY_ARE:
             continue
         now = value_at(setup, path)
         yield from values(

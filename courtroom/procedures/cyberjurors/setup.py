@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Side
+from courtroom.engine.knobs import Widget, declared
 from courtroom.engine.setup import Member, Setup
 from courtroom.panel.follow_graph import FollowGraph, build
 from courtroom.panel.personas import Persona, sample_panel
@@ -28,7 +29,14 @@ class CyberJurorsSetup(Setup):
         "`iv-cot-lite` the same without media in the analysis; `jury` with rounds of discussion; `cyberjurors` with "
         "precedents, the whole system.",
     )
-    jury_size: int = Field(default=17, title="Jurors", ge=1, le=51, description="The platform seats 17.")
+    jury_size: int = Field(
+        default=17,
+        title="Jurors",
+        ge=1,
+        le=51,
+        description="The platform seats 17.",
+        json_schema_extra=declared(widget=Widget.SEATS),
+    )
     rounds: int = Field(default=3, title="Rounds at most (T)", ge=1, le=10, description="Rounds of discussion.")
     grounding_rounds: int = Field(
         default=3,
@@ -63,18 +71,24 @@ class CyberJurorsSetup(Setup):
     tie: Side = Field(
         default="buyer", title="A tie goes to the", description="Eq. 10 of the paper gives a tie to the buyer."
     )
-    rules: tuple[str, ...] = Field(default=RULES, title="Judgment rules")
+    rules: tuple[str, ...] = Field(
+        default=RULES, title="Judgment rules", json_schema_extra=declared(widget=Widget.RULES)
+    )
     jury: tuple[Persona, ...] = Field(
         default=(),
         title="Personas",
         max_length=51,
         description="In the order of seats; drawn by the seed where missing.",
+        json_schema_extra=declared(widget=Widget.PERSONAS),
     )
-    graph: FollowGraph = Field(default_factory=FollowGraph, title="Follow-graph")
+    graph: FollowGraph = Field(
+        default_factory=FollowGraph, title="Follow-graph", json_schema_extra=declared(widget=Widget.GRAPH)
+    )
     empty_seats: tuple[int, ...] = Field(
         default=(),
         title="Seats left empty",
         description="Numbers of jurors who are left out; the others keep their seats, personas and follows.",
+        json_schema_extra=declared(widget=Widget.EMPTY_SEATS),
     )
 
     @model_validator(mode="after")

@@ -59,7 +59,7 @@ async def deliberate(court: Court[Dispute, DebateSetup]) -> Verdict:
     for number in range(1, court.setup.rounds + 1):
         await court.stage(f"Round {number}", "round")
         for side in SIDES:
-            (answer,) = await court.all([court.ask(court.member(side), Argue(case=court.case, side=side, said=said))])
+            answer = await court.try_ask(court.member(side), Argue(case=court.case, side=side, said=said))
             said = (*said, (side, answer.argument)) if answer else said
         ruling = await court.ask(judge, Rule(case=court.case, said=said))
         court.vote(judge, ruling.winner, ruling.reasons)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import Block, Diff, Table, Text
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Export, Preset, Procedure, Role, StageKind, View
+from courtroom.engine.procedure import Export, Preset, Procedure, Role, Source, StageKind, View
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.search import Fetch, Search
@@ -96,6 +96,11 @@ def first_drafts(records: Iterable[Record]) -> Iterator[FirstDraft]:
             predicted_article=value["predicted_article"],
             explanation=value["explanation"],
         )
+
+
+def batch(drafts: Sequence[FirstDraft]) -> DraftBatch:
+    """First drafts as one case."""
+    return DraftBatch(id="drafts", title=f"Training data from {len(drafts)} first drafts", drafts=tuple(drafts))
 
 
 def supervised(record: Record, answers: AnswerStore) -> str:
@@ -192,6 +197,16 @@ ALIGNMENT = Procedure(
     exports=(
         Export("sft.jsonl", "Supervised set (TRL SFT)", supervised),
         Export("dpo.jsonl", "Preference pairs (TRL DPO)", preferences),
+    ),
+    teaches_from=Source(
+        procedure="verdict",
+        title="Training data for an expert",
+        help="Right first drafts become demonstrations; wrong ones are reflected upon and drafted again, and where that "
+        "corrects them they become preference pairs. Both are exported for TRL from the run's Share menu.",
+        parts="first drafts with a known judgment",
+        none="There is no VERDICT run with a first draft and a known judgment. Hear some cases first.",
+        read=first_drafts,
+        batch=batch,
     ),
     presets=(Preset("Paper", "One reflection, one correction.", {}),),
 )

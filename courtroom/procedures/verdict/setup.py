@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from courtroom.engine.knobs import declared
 from courtroom.engine.setup import Member, Setup
 from courtroom.strict import Strict
 
@@ -78,7 +79,7 @@ class VerdictSetup(Setup):
     )
     seeds: int = Field(default=5, title="Seeds", ge=1, le=50, description="Closest standards, where activation starts.")
     hops: int = Field(default=2, title="Hops (k)", ge=0, le=5, description="How far activation spreads.")
-    learning: Learning = Field(default_factory=Learning, title="Learning")
+    learning: Learning = Field(default_factory=Learning, title="Learning", json_schema_extra=declared(varied=False))
 
     @property
     def alone(self) -> bool:

@@ -114,14 +114,14 @@ def disputes_base(house: Courthouse) -> None:
 def _distil(house: Courthouse, chosen: list[Precedent], model: str) -> None:
     """Start a run that distils norms, and look at it."""
     batch = PrecedentBatch(id="precedents", title=f"Norms of {len(chosen)} precedents", precedents=tuple(chosen))
-    setup = house.procedures["distillation"].setup
-    values = {**setup().model_dump(mode="json"), "model": {"id": model.strip() or OFFLINE}}
+    procedure = house.hearing(batch.kind)
+    values = {**procedure.setup().model_dump(mode="json"), "model": {"id": model.strip() or OFFLINE}}
     try:
-        ready: Setup = setup.model_validate(values)
+        ready: Setup = procedure.setup.model_validate(values)
     except ValidationError as error:
         st.error(literal(" ".join(explain(error))))
         return
-    run = house.new_run("distillation", batch, ready, 0)
+    run = house.new_run(procedure.name, batch, ready, 0)
     house.runner.go(run, keys=typed_keys())
     st.session_state["run"] = run
     st.switch_page("pages/deliberation.py", query_params={"run": run})

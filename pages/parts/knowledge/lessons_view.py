@@ -7,13 +7,12 @@ from datetime import datetime
 import streamlit as st
 from pydantic import ValidationError
 
-from courtroom.cases.drafts import DraftBatch
 from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
+from courtroom.engine.procedure import Procedure, Source
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.lessons import Change, Taught
 from courtroom.models.spec import OFFLINE
-from courtroom.procedures.verdict.alignment import first_drafts
 from courtroom.text.diffs import changes
 from pages.parts.shared.blocks_view import diff_html
 from pages.parts.shared.inert import inert, literal
@@ -37,13 +36,14 @@ PHASES = {
 
 def lessons_view(house: Courthouse) -> None:
     """The record of learning, and training data for an expert."""
-    _alignment(house)
+    for procedure, source in house.teaching:
+        _training(house, procedure, source)
     st.subheader("Steps of learning")
     unreadable_rows(house.knowledge.lessons.unreadable())
     lessons = list(reversed(house.knowledge.lessons.all()))
     if not lessons:
         st.info(
-            "Nothing has been learned yet. VERDICT learns from cases whose real judgment is known; norms are distilled from "
+            "Nothing has been learned yet. The memory learns from cases whose real judgment is known; norms are distilled from "
             "precedents of disputes.",
             icon=":material/school:",
         )
@@ -56,23 +56,18 @@ def lessons_view(house: Courthouse) -> None:
         _lesson(house, taught)
 
 
-def _alignment(house: Courthouse) -> None:
-    heard = [row.id for row in house.store.runs() if row.procedure == "verdict" and row.status == "done"]
-    drafts = tuple(first_drafts(house.record(run) for run in heard)) if heard else ()
-    with st.expander(f"Training data for an expert: {len(drafts)} recorded first drafts with a known judgment"):
-        st.caption(
-            "Right first drafts become demonstrations; wrong ones are reflected upon and drafted again, and where that "
-            "corrects them they become preference pairs. Both are exported for TRL from the run's Share menu."
-        )
-        model = st.text_input("Model that reflects and corrects", OFFLINE, key="alignment_model")
-        if st.button(f"Build from {len(drafts)} drafts", disabled=not drafts):
-            batch = DraftBatch(id="drafts", title=f"Training data from {len(drafts)} first drafts", drafts=drafts)
+def _training(house: Courthouse, procedure: Procedure, source: Source) -> None:
+    parts = house.read(source)
+    with st.expander(f"{literal(source.title)}: {len(parts)} {literal(source.parts)}"):
+        st.caption(literal(source.help))
+        model = st.text_input(f"Model of {literal(procedure.title)}", OFFLINE, key=f"{procedure.name}_model")
+        if st.button(f"Build from {len(parts)}", disabled=not parts):
             try:
-                setup = house.procedures["alignment"].setup.model_validate({"model": {"id": model.strip() or OFFLINE}})
+                setup = procedure.setup.model_validate({"model": {"id": model.strip() or OFFLINE}})
             except ValidationError as error:
                 st.error(literal(" ".join(explain(error))))
                 return
-            run = house.new_run("alignment", batch, setup, 0)
+            run = house.new_run(procedure.name, source.batch(parts), setup, 0)
             house.runner.go(run, keys=typed_keys())
             st.session_state["run"] = run
             st.switch_page("pages/deliberation.py", query_params={"run": run})

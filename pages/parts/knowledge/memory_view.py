@@ -19,7 +19,7 @@ from pages.parts.shared.unreadable_rows import unreadable_rows
 
 TOLD = {
     "standards": "Verified trajectories whose judgment was the real one. Two are linked where their labels are identical and "
-    "their vectors near. VERDICT fills this archive by itself as it hears cases whose real judgment is known.",
+    "their vectors near. A hearing with {learners} adds to this archive where the case's real judgment is known.",
     "directives": "Precise rules that the meta-model draws from standards, with a confidence that rises and falls with their "
     "success. Below the threshold they are pruned; near-duplicates are merged.",
 }
@@ -31,10 +31,11 @@ def memory_view(house: Courthouse, part: str) -> None:
     unreadable_rows((memory.standards if part == "standards" else memory.directives).unreadable())
     units: list[Any] = memory.standards.all() if part == "standards" else memory.directives.all()
     buffered: list[Standard] = memory.buffer.all() if part == "standards" else []
-    st.caption(TOLD[part])
+    learners = ", ".join(literal(one.title) for one in house.procedures.values() if part in one.looks_in)
+    st.caption(TOLD[part].format(learners=learners))
     if not units and not buffered:
         st.info(
-            "The memory is empty. Hear criminal cases with VERDICT: where the real judgment is known, it learns.",
+            f"The memory is empty. Hear cases with {learners}: where the real judgment is known, it learns.",
             icon=":material/psychology:",
         )
         return

@@ -12,7 +12,9 @@ import streamlit as st
 
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import value_at
 from courtroom.engine.interventions import Change, Deed, Intervention, Overrule, PutIn, Tell
+from courtroom.engine.knobs import Widget, fields_drawn
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.steer import answer_of, why_not_undo
@@ -175,11 +177,9 @@ def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) ->
     if left.button("Have them leave", key=f"do-leave-{record.run.id}"):
         for key, value in without[leaves].items():
             do(Change(key=key, value=list(value) if isinstance(value, tuple) else value))
-    size = getattr(setup, "jury_size", None)
-    if size is not None and right.button(
-        "Seat one more", key=f"do-join-{record.run.id}", help="The seed draws who it is."
-    ):
-        do(Change(key="jury_size", value=size + 1))
+    size = fields_drawn(type(setup)).get(Widget.SEATS)
+    if size and right.button("Seat one more", key=f"do-join-{record.run.id}", help="The seed draws who it is."):
+        do(Change(key=size, value=value_at(setup, size) + 1))
 
 
 def _seat(house: Courthouse, record: Record, do: Do) -> None:

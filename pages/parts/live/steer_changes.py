@@ -8,15 +8,16 @@ from typing import Any
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import value_at
 from courtroom.engine.interventions import Change, Deed
-from courtroom.engine.knobs import is_group
+from courtroom.engine.knobs import Widget, fields_drawn, is_group
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.models.apart import why_no_template
 from courtroom.models.prompts import templates
 from pages.parts.shared.inert import literal
-from pages.parts.shared.knobs import OWN_SECTION, knob
+from pages.parts.shared.knobs import knob, plain_fields
 
 Do = Callable[[Deed], None]
 
@@ -24,25 +25,26 @@ Do = Callable[[Deed], None]
 def change_form(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> None:
     """Choose what, then how it is to be."""
     setup = house.steer.scene_setup(record)
-    fields = type(setup).model_fields
+    drawn = fields_drawn(type(setup))
     run = record.run.id
     ways: dict[str, Callable[[], None]] = {
         "Knob": lambda: _knob(setup, run, do),
         "Model": lambda: _model(record, run, do),
     }
-    if "jury" in fields and isinstance(getattr(setup, "jury", None), tuple) and getattr(setup, "jury", None):
-        ways["Persona"] = lambda: _persona(setup, run, do)
-    if "graph" in fields:
-        ways["Follow-graph"] = lambda: _edge(setup, record, run, do)
-    if "rules" in fields:
-        ways["Rules"] = lambda: _rules(setup, run, do)
+    personas: list[dict[str, Any]] = value_at(setup, drawn[Widget.PERSONAS]) if Widget.PERSONAS in drawn else []
+    if personas:
+        ways["Persona"] = lambda: _persona(drawn[Widget.PERSONAS], personas, run, do)
+    if Widget.GRAPH in drawn:
+        ways["Follow-graph"] = lambda: _edge(drawn[Widget.GRAPH], setup, personas, run, do)
+    if Widget.RULES in drawn:
+        ways["Rules"] = lambda: _rules(drawn[Widget.RULES], setup, run, do)
     ways["Prompt"] = lambda: _prompt(procedure, setup, run, do)
     way = st.segmented_control("What to change", list(ways), default="Knob", required=True, key=f"change-{run}")
     ways[way]()
 
 
 def _knob(setup: Setup, run: str, do: Do) -> None:
-    fields = {n: f for n, f in type(setup).model_fields.items() if n not in OWN_SECTION and not is_group(f)}
+    fields = {name: field for name, field in plain_fields(type(setup)).items() if not is_group(field)}
     name = st.selectbox("Knob", list(fields), format_func=lambda n: fields[n].title or n, key=f"knob-{run}")
     with st.form(f"knob-{run}-{name}", border=False):
         value = knob(fields[name], getattr(setup, name), f"knob-{run}-{name}-value")
@@ -59,14 +61,14 @@ def _model(record: Record, run: str, do: Do) -> None:
             do(Change(key=f"members.{member}", value={"id": model.strip()}))
 
 
-def _persona(setup: Any, run: str, do: Do) -> None:
+def _persona(path: str, personas: list[dict[str, Any]], run: str, do: Do) -> None:
     seat = st.selectbox(
         "Juror",
-        range(1, len(setup.jury) + 1),
-        format_func=lambda n: f"{n}: {setup.jury[n - 1].name}",
+        range(1, len(personas) + 1),
+        format_func=lambda n: f"{n}: {personas[n - 1]['name']}",
         key=f"persona-{run}",
     )
-    person = setup.jury[seat - 1].model_dump(mode="json")
+    person = personas[seat - 1]
     with st.form(f"persona-{run}-{seat}", border=False):
         columns = st.columns(3)
         name = columns[0].text_input("Name", person["name"])
@@ -78,12 +80,12 @@ def _persona(setup: Any, run: str, do: Do) -> None:
         if st.form_submit_button("Change from the next stage on", type="primary"):
             new = {"name": name, "age": age, "status": status, "background": background}
             lists = {"traits": _parts(traits), "interests": _parts(interests)}
-            do(Change(key=f"jury.{seat}", value={**person, **new, **lists}))
+            do(Change(key=f"{path}.{seat}", value={**person, **new, **lists}))
 
 
-def _edge(setup: Any, record: Record, run: str, do: Do) -> None:
-    edges = [tuple(edge) for edge in setup.graph.edges or ()]
-    names = {n: f"{n + 1}: {one.name}" for n, one in enumerate(setup.jury)}
+def _edge(path: str, setup: Setup, personas: list[dict[str, Any]], run: str, do: Do) -> None:
+    edges = [tuple(edge) for edge in value_at(setup, f"{path}.edges") or ()]
+    names = {n: f"{n + 1}: {one['name']}" for n, one in enumerate(personas)}
     with st.form(f"edge-{run}", border=False):
         columns = st.columns(2)
         follower = columns[0].selectbox("Who", list(names), format_func=lambda n: names[n])
@@ -91,14 +93,14 @@ def _edge(setup: Any, record: Record, run: str, do: Do) -> None:
         if st.form_submit_button("Add this edge, or take it away", type="primary") and follower != followed:
             edge = (follower, followed)
             kept = [list(one) for one in edges if one != edge]
-            do(Change(key="graph.edges", value=kept if edge in edges else [*kept, list(edge)]))
+            do(Change(key=f"{path}.edges", value=kept if edge in edges else [*kept, list(edge)]))
 
 
-def _rules(setup: Any, run: str, do: Do) -> None:
+def _rules(path: str, setup: Setup, run: str, do: Do) -> None:
     with st.form(f"rules-{run}", border=False):
-        text = st.text_area("Rules, one a line", "\n".join(setup.rules), height="content")
+        text = st.text_area("Rules, one a line", "\n".join(value_at(setup, path)), height="content")
         if st.form_submit_button("Change from the next stage on", type="primary"):
-            do(Change(key="rules", value=[line.strip() for line in text.splitlines() if line.strip()]))
+            do(Change(key=path, value=[line.strip() for line in text.splitlines() if line.strip()]))
 
 
 def _prompt(procedure: Procedure, setup: Setup, run: str, do: Do) -> None:

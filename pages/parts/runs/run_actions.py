@@ -34,7 +34,7 @@ def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
         house, row, "Export as HTML report", "html",
         lambda record: report.as_html(record, house.procedures[row.procedure], house.answers, house.media),
     )  # fmt: skip
-    if st.button("Delete", key=f"delete-{row.id}", icon=":material/delete:"):
+    if st.button("Delete", key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):
         try:
             house.record(row.id)  # one that can't be read could not be brought back
         except CourtroomError as error:

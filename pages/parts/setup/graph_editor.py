@@ -7,6 +7,7 @@ import streamlit as st
 
 from courtroom.cases.case import Case
 from courtroom.engine.blocks import Edge, Graph, Node
+from courtroom.engine.knobs import Widget
 from courtroom.engine.procedure import Procedure
 from courtroom.figures.graph import draw_graph
 from courtroom.panel.follow_graph import FollowGraph, influence
@@ -16,7 +17,7 @@ from pages.parts.shared.knobs import knob
 
 def graph_editor(draft: Draft, procedure: Procedure, case: Case) -> None:
     """Kind, density and seed on the left; the picture on the right; the edges below."""
-    graph = draft.values["graph"]
+    graph = draft.values[draft.drawn[Widget.GRAPH]]
     left, right = st.columns([1, 2], gap="large")
     with left:
         before = {name: graph[name] for name in ("kind", "density", "seed")}
@@ -35,8 +36,8 @@ def graph_editor(draft: Draft, procedure: Procedure, case: Case) -> None:
     except ValueError:
         right.caption("Mend the setup first.")
         return
-    names = [persona["name"] for persona in complete["jury"]]
-    edges = [(int(k), int(j)) for k, j in complete["graph"]["edges"]]
+    names = [persona["name"] for persona in complete[draft.drawn[Widget.PERSONAS]]]
+    edges = [(int(k), int(j)) for k, j in complete[draft.drawn[Widget.GRAPH]]["edges"]]
     rank = influence(len(names), edges)
     block = Graph(
         tuple(Node(str(seat), name, None, rank[seat]) for seat, name in enumerate(names)),

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from courtroom.cases.case import Case
+from courtroom.engine.knobs import Widget
 from pages.parts.shared.draft import Draft
 from pages.parts.shared.inert import literal
 
@@ -16,25 +17,26 @@ LISTS = ("traits", "interests")
 
 def personas_table(draft: Draft, case: Case) -> None:
     """Personas are drawn by the seed until one is edited; then the table is the jury."""
+    name = draft.drawn[Widget.PERSONAS]
     try:
-        jury: list[dict[str, Any]] = draft.complete(case)["jury"]
+        jury: list[dict[str, Any]] = draft.complete(case)[name]
     except ValueError:
         st.caption("Mend the setup first.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if st.button("Draw others", icon=":material/casino:", help="Other personas, by another seed."):
-            draft.values["jury"] = []
+            draft.values[name] = []
             draft.seed += 1
             draft.version += 1
             st.rerun()
-        if draft.values["jury"] and st.button("Back to those drawn by the seed", icon=":material/restart_alt:"):
-            draft.values["jury"] = []
+        if draft.values[name] and st.button("Back to those drawn by the seed", icon=":material/restart_alt:"):
+            draft.values[name] = []
             draft.version += 1
             st.rerun()
     st.caption(
         f"{len(jury)} jurors. Change any cell; traits and interests are lists with commas. The number of jurors is a knob."
     )
-    table = pd.DataFrame([{**row, **{name: ", ".join(row[name]) for name in LISTS}} for row in jury])
+    table = pd.DataFrame([{**row, **{part: ", ".join(row[part]) for part in LISTS}} for row in jury])
     edited = st.data_editor(
         table,
         key=draft.key(f"jury-{len(jury)}-{draft.seed}"),
@@ -50,18 +52,18 @@ def personas_table(draft: Draft, case: Case) -> None:
         {
             **row,
             "age": int(row["age"]),
-            **{name: [part.strip() for part in str(row[name]).split(",") if part.strip()] for name in LISTS},
+            **{part: [one.strip() for one in str(row[part]).split(",") if one.strip()] for part in LISTS},
         }
         for row in edited.to_dict("records")
     ]
     if rows != jury:
-        draft.values["jury"] = rows
-    if "empty_seats" in draft.kind.model_fields:
-        field = draft.kind.model_fields["empty_seats"]
-        draft.values["empty_seats"] = st.multiselect(
+        draft.values[name] = rows
+    if empty := draft.drawn.get(Widget.EMPTY_SEATS):
+        field = draft.kind.model_fields[empty]
+        draft.values[empty] = st.multiselect(
             literal(field.title or ""),
             range(1, len(jury) + 1),
-            [seat for seat in draft.values["empty_seats"] if seat <= len(jury)],
+            [seat for seat in draft.values[empty] if seat <= len(jury)],
             format_func=lambda seat: f"{seat} {jury[seat - 1]['name']}",
             key=draft.key(f"empty-{len(jury)}"),
             help=field.description,

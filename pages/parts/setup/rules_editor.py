@@ -1,16 +1,18 @@
-"""The judgment rules: edit, add, remove, put in another order."""
+"""The rules that members are given: edit, add, remove, put in another order."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from courtroom.engine.knobs import Widget
 from pages.parts.shared.draft import Draft
 
 
 def rules_editor(draft: Draft) -> None:
     """One rule a line of the list; Undo above takes any change back."""
-    rules: list[str] = draft.values["rules"]
-    st.caption("Every juror is given these rules, in this order.")
+    name = draft.drawn[Widget.RULES]
+    rules: list[str] = draft.values[name]
+    st.caption("All who vote are given these rules, in this order.")
     moved: list[str] | None = None
     for number, rule in enumerate(rules):
         text, up, away = st.columns([20, 1, 1], vertical_alignment="center")
@@ -27,9 +29,9 @@ def rules_editor(draft: Draft) -> None:
         if st.button("Add a rule", icon=":material/add:"):
             moved = [*rules, "A new rule."]
         if st.button("Back to the shipped rules", icon=":material/restart_alt:"):
-            moved = draft.kind().model_dump(mode="json")["rules"]
+            moved = draft.kind().model_dump(mode="json")[name]
     if moved is not None:
         draft.remember()
-        draft.values["rules"] = moved
+        draft.values[name] = moved
         draft.version += 1
         st.rerun()

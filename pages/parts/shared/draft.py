@@ -10,8 +10,13 @@ import streamlit as st
 
 from courtroom.cases.case import Case
 from courtroom.courthouse import changed_values
+from courtroom.engine.knobs import Widget, fields_drawn
 from courtroom.engine.procedure import Preset, Procedure
 from courtroom.engine.setup import Setup
+
+EDITED = {Widget.PERSONAS: "Jury", Widget.GRAPH: "Follow-graph", Widget.RULES: "Rules"}
+"""The sections in which a field has an editor of its own."""
+SHARE = "Save and share"
 
 
 @dataclass
@@ -82,15 +87,18 @@ class Draft:
 
     def sections(self) -> list[str]:
         """Names of the page's sections that this kind of setup has."""
-        fields = self.kind.model_fields
-        named = {"jury": "Jury", "graph": "Follow-graph", "rules": "Rules"}
         return [
             "Knobs",
             "Models",
-            *(title for name, title in named.items() if name in fields),
+            *(title for widget, title in EDITED.items() if widget in self.drawn),
             "Prompts",
-            "Save and share",
+            SHARE,
         ]
+
+    @property
+    def drawn(self) -> dict[Widget, str]:
+        """The names of the fields for which more than one plain field is drawn."""
+        return fields_drawn(self.kind)
 
     def frozen(self) -> str:
         """The values as text, to compare and to go back to."""

@@ -9,18 +9,24 @@ import streamlit as st
 from pydantic.fields import FieldInfo
 
 from courtroom.cases.case import Case
-from courtroom.engine.knobs import bounds, is_group, plain
-from courtroom.engine.setup import Budget
+from courtroom.engine.knobs import Widget, bounds, fields_drawn, is_group, plain
+from courtroom.engine.setup import Budget, Setup
 from pages.parts.shared.draft import Draft
 from pages.parts.shared.inert import declared, literal
 
-OWN_SECTION = {"model", "roles", "members", "prompts", "jury", "graph", "rules", "budget", "empty_seats"}
-"""Fields that have a section or an editor of their own."""
+OWN_SECTION = {"model", "roles", "members", "prompts", "budget"}
+"""Fields of every setup that have a section of their own."""
+
+
+def plain_fields(kind: type[Setup]) -> dict[str, FieldInfo]:
+    """The fields of a setup that have no section or editor of their own."""
+    own = OWN_SECTION | {name for widget, name in fields_drawn(kind).items() if widget != Widget.SEATS}
+    return {name: field for name, field in kind.model_fields.items() if name not in own}
 
 
 def knobs(draft: Draft, case: Case) -> None:
     """All plain fields of the setup, then its budget."""
-    fields = {name: field for name, field in draft.kind.model_fields.items() if name not in OWN_SECTION}
+    fields = plain_fields(draft.kind)
     groups = {name: field.annotation for name, field in fields.items() if is_group(field)}
     offered = {name: dict(found) for name in fields if (found := case.choosable(name))}
     for name, options in offered.items():

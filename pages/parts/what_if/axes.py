@@ -47,7 +47,7 @@ def varied(procedure: Procedure) -> dict[str, FieldInfo]:
     return {
         path: field
         for path, field in leaves(procedure.setup)
-        if (path in MODELS or LEFT_AS_THEY_ARE.isdisjoint(path.split(".")))
+        if (path in MODELS or path.partition(".")[0] not in LEFT_AS_THEY_ARE)
         and (plain(field.annotation)[0] in (int, float, str, bool) or get_origin(plain(field.annotation)[0]) is Literal)
     }
 

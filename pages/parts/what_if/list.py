@@ -24,13 +24,14 @@ def sweep_list(house: Courthouse) -> None:
     for sweep in sweeps[:SHOWN]:
         cells = house.sweeps.store.cells(sweep.id)
         done = Counter(cell.status for cell in cells)["done"]
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if st.button("Open", key=f"open-{sweep.id}"):
-                open_sweep(sweep.id)
-            st.markdown(
-                f"**{literal(sweep.title)}** · {literal(sweep.status)} · {done:d} of {len(cells)} runs · "
-                f"{len(sweep.plan.variants)} variants · {moment(sweep.created)}"
+        with st.container(border=True):
+            told, act = st.columns([8, 1], vertical_alignment="center")
+            told.markdown(
+                f"**{literal(sweep.title)}**  \n:small[:gray[{literal(sweep.status)} · {done:d} of {len(cells)} runs · "
+                f"{len(sweep.plan.variants)} variants · {moment(sweep.created)}]]"
             )
+            if act.button("Open", key=f"open-{sweep.id}"):
+                open_sweep(sweep.id)
     if len(sweeps) > SHOWN:
         st.caption(f"and {len(sweeps) - SHOWN} older ones")
 

@@ -1,0 +1,52 @@
+"""All commands of the shell, and how an error of one is told."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import sys
+
+import typer
+
+from courtroom.errors import CourtroomError, StoreError
+from courtroom.settings import from_environment
+from courtroom.shell.align import align
+from courtroom.shell.app import PASSED_ON, open_app
+from courtroom.shell.cases import app as cases
+from courtroom.shell.forks import compare, fork
+from courtroom.shell.knowledge import app as knowledge
+from courtroom.shell.procedures import new_procedure, options, procedures
+from courtroom.shell.runs import export, resume, run, runs, show
+from courtroom.shell.sweep import sweep
+from courtroom.shell.upkeep import backup, doctor
+from courtroom.store.file import explained
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.add_typer(cases, name="cases")
+app.add_typer(knowledge, name="knowledge")
+app.command("app", context_settings=PASSED_ON)(open_app)
+app.callback()(options)
+app.command("new-procedure")(new_procedure)
+for command in (run, resume, show, runs, export, fork, compare, sweep, align, procedures, doctor, backup):
+    app.command(command.__name__)(command)
+
+
+def main() -> None:
+    """Run a command; an error that a user may see is one sentence on stderr."""
+    try:
+        app()
+    except StoreError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
+    except CourtroomError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+    except sqlite3.Error as error:
+        logging.getLogger(__name__).exception("the store failed")
+        print(explained(error, from_environment().database), file=sys.stderr)
+        sys.exit(1)

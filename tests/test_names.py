@@ -1,0 +1,112 @@
+"""Pages, shell, report, figures, comparisons and sweeps draw from what a procedure declares; none names one, or a knob of one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from courtroom.cases.dispute import Dispute
+from courtroom.engine.knobs import Widget, fields_drawn
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.setup import Setup
+from courtroom.knowledge.collection import Name
+from courtroom.procedures import PROCEDURES
+from courtroom.sweeps.plan import Plan
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("pages", *(f"courtroom/{room}" for room in ("shell", "report", "figures", "evaluation", "sweeps", "upkeep")))
+FILES = [ROOT / "app.py", *sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))]
+KNOBS = {name for procedure in PROCEDURES.values() for name in procedure.setup.model_fields} - set(Setup.model_fields)
+
+
+TITLES = [procedure.title for procedure in PROCEDURES.values()]
+PATH = re.compile(r"\w+(\.\w+)*(?<!\.jsonl)")
+ALSO = {*get_args(Name), *Dispute.model_fields, *Plan.model_fields, "learning", "norms", "rounds", "variant", "verdict"}
+"""Words that have another meaning too: collections, a dispute's jury, a run's verdict, what a result counts."""
+
+
+def named(source: str) -> Iterator[str]:
+    """What a program names of a procedure: a module of it, the name itself, a knob by its path or on a setup."""
+    tree = ast.parse(source)
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings may name a paper
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("courtroom.procedures"):
+            yield f"{node.lineno}: imports {node.module}"
+        elif isinstance(node, ast.Import):
+            yield from (f"{node.lineno}: imports {one.name}" for one in node.names if "procedures" in one.name)
+        elif isinstance(node, ast.Attribute) and node.attr in KNOBS and ast.unparse(node.value).endswith("setup"):
+            yield f"{node.lineno}: {ast.unparse(node)}"
+        elif isinstance(node, ast.Constant) and is_name(node.value) and node.value not in ALSO:
+            yield f"{node.lineno}: “{node.value}”"
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            yield from (f"{node.lineno}: {title}" for title in TITLES if title in node.value)
+        elif any(is_name(one.value) and one.value in ALSO for one in of_a_setup(node)):
+            yield f"{node.lineno}: {ast.unparse(node)}"
+
+
+def is_name(value: object) -> bool:
+    """Whether a text is a procedure's name, or a knob by its path."""
+    return isinstance(value, str) and (
+        value in PROCEDURES or value.partition(".")[0] in KNOBS and PATH.fullmatch(value) is not None
+    )
+
+
+def of_a_setup(node: ast.AST) -> list[ast.Constant]:
+    """Texts that can only mean a procedure or a knob where they stand."""
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.Compare) and ast.unparse(node.left).endswith(("procedure", "procedure.name")):
+        parts = node.comparators
+    elif isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith(("values", "procedures", "complete")):
+        parts = [node.slice]
+    elif isinstance(node, ast.keyword) and node.arg == "key":
+        parts = [node.value]
+    elif (
+        isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("getattr", "value_at")
+        and "setup" in ast.unparse(node.args[0])
+    ):
+        parts = node.args[1:]
+    return [part for part in parts if isinstance(part, ast.Constant)]
+
+
+NEEDS = {Widget.GRAPH: Widget.PERSONAS, Widget.EMPTY_SEATS: Widget.PERSONAS}
+"""What a page draws only beside another."""
+
+
+@pytest.mark.parametrize("procedure", PROCEDURES.values(), ids=lambda procedure: procedure.name)
+def test_a_setup_declares_all_that_its_editors_need(procedure: Procedure) -> None:
+    drawn = fields_drawn(procedure.setup)
+    assert not [widget for widget, other in NEEDS.items() if widget in drawn and other not in drawn]
+    assert procedure.teaches_from is None or procedure.teaches_from.procedure in PROCEDURES
+
+
+def test_the_editors_of_a_jury_are_declared() -> None:
+    assert set(fields_drawn(PROCEDURES["cyberjurors"].setup)) == set(Widget)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_procedure_and_no_knob_of_one_is_named(path: Path) -> None:
+    assert list(named(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'row.procedure == "verdict"',
+        'draft.values["jury"]',
+        'Change(key="graph.edges", value=[])',
+        "record.setup.rounds",
+        'st.caption("VERDICT learns.")',
+        'getattr(setup, "jury_size", None)',
+        'house.procedures["alignment"]',
+        'Change(key="rounds", value=2)',
+        "from courtroom.procedures.verdict.alignment import first_drafts",
+    ],
+)
+def test_a_name_is_found(line: str) -> None:
+    assert len(list(named(line))) == 1
