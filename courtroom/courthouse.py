@@ -15,6 +15,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.library import Library
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asker import Asker
+from courtroom.engine.intervene import Interventions
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure, Source
@@ -25,7 +26,6 @@ from courtroom.engine.run import Run
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Setup
 from courtroom.engine.setups import SetupStore
-from courtroom.engine.steer import Steer
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Differences, put_in
@@ -250,7 +250,7 @@ class Courthouse:
             seed: another one than the parent's asks all that depends on chance anew.
             case: the parent's case with something changed.
             run: the id it is to have; a run that has it already stays as it is.
-            interventions: what it begins with, as `steer.planned` gives it; None is what was done to the parent.
+            interventions: what it begins with, as `interventions.planned` gives it; None is what was done to the parent.
         """
         row = self.store.run(parent)
         refuse(setup.prompts, self.store.setup(parent, self.procedures[row.procedure].setup).prompts)
@@ -265,10 +265,10 @@ class Courthouse:
         )
 
     @property
-    def steer(self) -> Steer:
+    def interventions(self) -> Interventions:
         """Lets persons intervene in runs."""
         runner = self.runner
-        return Steer(self.store.interventions, self.procedures, self.record, runner.interrupted, runner.let_go)
+        return Interventions(self.store.interventions, self.procedures, self.record, runner.interrupted, runner.let_go)
 
     def record(self, run: str) -> Record:
         """A run as it stands on record."""

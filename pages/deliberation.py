@@ -8,9 +8,9 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from pages.parts.live.calls_table import calls_table
+from pages.parts.live.intervene import interventions_view, seats
 from pages.parts.live.member_grid import member_grid
 from pages.parts.live.stage_line import open_calls, stage_line
-from pages.parts.live.steer import seats, steer
 from pages.parts.live.verdict_view import verdict_view
 from pages.parts.live.votes_view import votes_view
 from pages.parts.shared.blocks_view import blocks_view
@@ -109,7 +109,7 @@ if len(record.stages) > 1:
         st.query_params.pop("at", None)
 if "at" not in st.query_params:
     seats(house, record)
-    steer(house, procedure, record)
+    interventions_view(house, procedure, record)
 if record.run.verdict:
     verdict_view(record, procedure)
     if st.button(

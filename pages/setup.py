@@ -133,8 +133,8 @@ with start_bar:
     planned = None
     if parent and not problems:
         try:
-            deeds = changes_from(parent, draft) if forked_from else []
-            planned = house.steer.planned(parent, deeds, st.session_state.get("who", ""), forked_from)
+            actions = changes_from(parent, draft) if forked_from else []
+            planned = house.interventions.planned(parent, actions, st.session_state.get("who", ""), forked_from)
             setup = parent.setup if forked_from else setup
         except CourtroomError as error:
             problems = [str(error)]

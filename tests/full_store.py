@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.interventions import Tell
+from courtroom.engine.interventions import AddNote
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.sweeps.plan import BASE, Plan, Variant
@@ -39,7 +39,9 @@ def fill(home: Path) -> tuple[str, str]:
         house.runner.go(one)
         house.runner.wait(one, 60)
     fork = house.fork(
-        run, SMALL, interventions=house.steer.planned(house.record(run), [Tell(text="Mind the leg.")], "Ada", None)
+        run,
+        SMALL,
+        interventions=house.interventions.planned(house.record(run), [AddNote(text="Mind the leg.")], "Ada", None),
     )
     variants = (BASE, Variant(name="rounds: 2", kind="knob", set={"rounds": 2}))
     house.sweeps.store.create(Plan(base=run, variants=variants, seeds=(0,)), "My table", 0)

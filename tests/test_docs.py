@@ -119,7 +119,7 @@ def files_are_there(text: str) -> None:
 
 def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run `courtroom` with what its placeholders stand for."""
-    (folder / "deeds.json").write_text(blocks("docs/steering.md", "json")[0])
+    (folder / "interventions.json").write_text(blocks("docs/steering.md", "json")[0])
     (folder / "data").symlink_to(ROOT / "data")
     stands_for = {"FOLDER": str(folder / "out"), "FILE": str(given_file(words, folder)), "STEP": "1"}
     stands_for["RUN"] = desk.paused if words[0] == "resume" else desk.hearing

@@ -13,7 +13,15 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
 from courtroom.engine.events import Called, Noted
-from courtroom.engine.interventions import Change, InterventionRefused, Overrule, PutIn, Tell, read_deeds
+from courtroom.engine.interventions import (
+    AddEvidence,
+    AddNote,
+    ChangeSetup,
+    Intervention,
+    InterventionRefused,
+    Overrule,
+    read_actions,
+)
 from courtroom.engine.people import NoSuchSeat
 from courtroom.engine.record import Record
 from courtroom.models.offline import OfflineModel
@@ -64,7 +72,7 @@ def test_an_overruled_vote_changes_only_what_may_depend_on_it(house: Courthouse)
     before = house.record(run)
     path = "round-1/juror-03/judge"
     value = {"verdict": other(before.call(path).value["verdict"]), "reasoning": ["The chair says so."]}  # type: ignore[union-attr, index]
-    house.steer.intervene(run, Overrule(path=path, value=value), who="Ada")
+    house.interventions.intervene(run, Overrule(path=path, value=value), who="Ada")
     assert house.record(run).call(path) == before.call(path)  # it takes effect when the run goes on
     record = on(house, run)
     call = record.call(path)
@@ -88,7 +96,7 @@ def test_an_overruled_vote_changes_only_what_may_depend_on_it(house: Courthouse)
 def test_a_changed_persona_holds_from_the_next_round_on(house: Courthouse) -> None:
     run = paused_before(house)
     early = house.record(run)
-    house.steer.intervene(run, Change(key="jury.2.traits", value=["stubborn"]), who="Ada")
+    house.interventions.intervene(run, ChangeSetup(key="jury.2.traits", value=["stubborn"]), who="Ada")
     record = on(house, run)
     assert {p: v for p, v in answers(record).items() if p.startswith("round-1")} == {
         p: v for p, v in answers(early).items() if p.startswith("round-1")
@@ -106,8 +114,8 @@ def test_a_changed_persona_holds_from_the_next_round_on(house: Courthouse) -> No
 
 def test_a_juror_can_leave_and_another_come(house: Courthouse) -> None:
     run = paused_before(house)
-    house.steer.intervene(run, Change(key="empty_seats", value=[4]))
-    house.steer.intervene(run, Change(key="jury_size", value=6))
+    house.interventions.intervene(run, ChangeSetup(key="empty_seats", value=[4]))
+    house.interventions.intervene(run, ChangeSetup(key="jury_size", value=6))
     record = on(house, run)
     assert sorted(record.ballots["round-1"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 4, 5)]
     assert sorted(record.ballots["round-2"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 5, 6)]
@@ -128,8 +136,10 @@ def test_late_evidence_and_notes_reach_everybody_from_the_next_stage_on(house: C
 
     house.pool = Noting()  # type: ignore[assignment, misc]
     run = paused_before(house, model=ModelSpec(id="scripted"))
-    house.steer.intervene(run, PutIn(side="seller", text="A carrier's scan shows the table undamaged at the door."))
-    house.steer.intervene(run, Tell(text="Speak plainly."))
+    house.interventions.intervene(
+        run, AddEvidence(side="seller", text="A carrier's scan shows the table undamaged at the door.")
+    )
+    house.interventions.intervene(run, AddNote(text="Speak plainly."))
     count = len(asked)
     record = on(house, run)
     assert record.run.status == "done", record.run.reason
@@ -145,7 +155,7 @@ def test_late_evidence_moves_the_offline_jurors(house: Courthouse) -> None:
     run = paused_before(house)
     plain = on(house, house.fork(run, house.record(run).setup))
     text = "The seller admits in writing: the table was damaged, cracked and broken when sent, a refund is owed."
-    house.steer.intervene(run, PutIn(side="seller", text=text))
+    house.interventions.intervene(run, AddEvidence(side="seller", text=text))
     moved = on(house, run)
     assert answers(moved)["round-2/juror-01/judge"] != answers(plain)["round-2/juror-01/judge"]
 
@@ -155,18 +165,18 @@ def test_an_intervention_is_undone_while_nothing_later_was_asked_and_not_after(h
     plain = on(house, house.fork(run, house.record(run).setup))
     path = "round-1/juror-03/judge"
     value = {"verdict": other(house.record(run).call(path).value["verdict"]), "reasoning": ["No."]}  # type: ignore[union-attr, index]
-    made = house.steer.intervene(run, Overrule(path=path, value=value))
-    house.steer.undo(run, made.id)
+    made = house.interventions.intervene(run, Overrule(path=path, value=value))
+    house.interventions.undo(run, made.id)
     assert house.record(run).interventions == ()
     assert answers(on(house, run, Control(stage="round 2"))) == {
         p: v for p, v in answers(plain).items() if not p.startswith(("round-3", "verdict"))
     }
-    late = house.steer.intervene(run, Overrule(path=path, value=value))
+    late = house.interventions.intervene(run, Overrule(path=path, value=value))
     on(house, run, Control(stage="round 1"))
     on(house, run, Control(stage="round 2"))
     assert house.record(run).run.status == "paused"
     with pytest.raises(InterventionRefused, match="Since then"):
-        house.steer.undo(run, late.id)
+        house.interventions.undo(run, late.id)
 
 
 def test_nothing_paid_is_lost_when_a_run_is_worked_out_anew(house: Courthouse) -> None:
@@ -174,7 +184,7 @@ def test_nothing_paid_is_lost_when_a_run_is_worked_out_anew(house: Courthouse) -
     asked = house.record(run).asked
     path = "round-1/juror-03/judge"
     value = {"verdict": other(house.record(run).call(path).value["verdict"]), "reasoning": ["No."]}  # type: ignore[union-attr, index]
-    house.steer.intervene(run, Overrule(path=path, value=value))
+    house.interventions.intervene(run, Overrule(path=path, value=value))
     record = on(house, run, Control(upto=2))
     assert record.asked == asked + 1  # the clerk, whose summary rests on the vote
     assert {call.path for call in record.overtaken} == {path, "round-1/clerk/summarise"}
@@ -185,17 +195,17 @@ def test_what_does_not_fit_is_refused_with_the_reason(house: Courthouse) -> None
     refused: list[tuple[object, str]] = [
         (Overrule(path="round-2/juror-01/judge", value={}), "Nothing was answered"),
         (Overrule(path="round-1/juror-01/judge", value={"verdict": "nobody"}), "doesn't fit"),
-        (Change(key="rounds", value="many"), "rounds"),
-        (Change(key="jury.99.traits", value=[]), "99"),
-        (PutIn(side="", text="x"), "buyer"),
+        (ChangeSetup(key="rounds", value="many"), "rounds"),
+        (ChangeSetup(key="jury.99.traits", value=[]), "99"),
+        (AddEvidence(side="", text="x"), "buyer"),
     ]
-    for deed, said in refused:
+    for action, said in refused:
         with pytest.raises(InterventionRefused, match=said):
-            house.steer.intervene(run, deed)  # type: ignore[arg-type]
+            house.interventions.intervene(run, action)  # type: ignore[arg-type]
     assert house.record(run).interventions == ()
     done = on(house, run)
     with pytest.raises(InterventionRefused, match="Fork it"):
-        house.steer.intervene(done.run.id, Tell(text="Too late."))
+        house.interventions.intervene(done.run.id, AddNote(text="Too late."))
 
 
 def test_nothing_is_put_into_a_document_but_a_note_can_be_told(house: Courthouse) -> None:
@@ -203,12 +213,12 @@ def test_nothing_is_put_into_a_document_but_a_note_can_be_told(house: Courthouse
     house.runner.go(run, Control(stage="sentence 3"))
     house.runner.wait(run, 30)
     with pytest.raises(InterventionRefused, match="Tell all a note"):
-        house.steer.intervene(run, PutIn(text="x"))
-    house.steer.intervene(run, Tell(text="Keep it short."))
+        house.interventions.intervene(run, AddEvidence(text="x"))
+    house.interventions.intervene(run, AddNote(text="Keep it short."))
     ballot = next(call for call in house.record(run).calls if call.task == "ballot")
     assert ballot.value is not None
     swapped = {**ballot.value, "vote": "B" if ballot.value["vote"] == "A" else "A"}
-    house.steer.intervene(run, Overrule(path=ballot.path, value=swapped))
+    house.interventions.intervene(run, Overrule(path=ballot.path, value=swapped))
     record = on(house, run)
     assert record.run.status == "done", record.run.reason
     assert record.ballots[ballot.stage][ballot.member].choice == swapped["vote"]
@@ -227,7 +237,7 @@ def test_a_rejection_is_overruled_and_the_loop_ends(house: Courthouse) -> None:
     assert verify is not None
     assert verify.value is not None
     flipped = {**verify.value, "need_rejudge": not verify.value["need_rejudge"], "suggestions": "Look again."}
-    house.steer.intervene(run, Overrule(path=verify.path, value=flipped))
+    house.interventions.intervene(run, Overrule(path=verify.path, value=flipped))
     record = on(house, run)
     names = [stage.name for stage in record.stages]
     assert ("Turn 2" in names) is flipped["need_rejudge"]
@@ -250,7 +260,7 @@ def test_in_every_procedure_an_overruled_answer_changes_only_what_came_to_rest_o
     middle = calls[len(calls) // 2]
     assert middle.value is not None
     field = _words(middle.value)[0]
-    planned = house.steer.planned(
+    planned = house.interventions.planned(
         plain, [Overrule(path=middle.path, value={**middle.value, field: f"{middle.value[field]} So it is overruled."})]
     )
     changed = on(house, house.fork(run, plain.setup, interventions=planned))
@@ -285,18 +295,20 @@ def _words(value: dict[str, object]) -> list[str]:
 
 def test_a_fork_carries_interventions_and_one_with_nothing_changed_asks_nothing(house: Courthouse) -> None:
     run = paused_before(house)
-    house.steer.intervene(run, Change(key="jury.2.traits", value=["stubborn"]))
+    house.interventions.intervene(run, ChangeSetup(key="jury.2.traits", value=["stubborn"]))
     parent = on(house, run)
     fork = on(house, house.fork(run, parent.setup))
     assert fork.asked == 0
     assert answers(fork) == answers(parent)
-    assert [one.deed for one in fork.interventions] == [one.deed for one in parent.interventions]
+    assert [one.action for one in fork.interventions] == [one.action for one in parent.interventions]
 
 
 def test_a_fork_from_a_stage_changes_nothing_before_it_and_its_estimate_is_what_it_asks(house: Courthouse) -> None:
     run = paused_before(house)
     parent = on(house, run)
-    planned = house.steer.planned(parent, [Change(key="jury.1.traits", value=["skeptical"])], stage="round 2")
+    planned = house.interventions.planned(
+        parent, [ChangeSetup(key="jury.1.traits", value=["skeptical"])], stage="round 2"
+    )
     estimate = house.estimate("cyberjurors", parent.case, parent.setup, parent.run.seed, run, interventions=planned)
     fork = on(house, house.fork(run, parent.setup, interventions=planned))
     early = ("evidence", "precedents", "round-1")
@@ -308,11 +320,13 @@ def test_a_fork_from_a_stage_changes_nothing_before_it_and_its_estimate_is_what_
 def test_two_people_at_once_lose_nothing_and_do_nothing_twice(house: Courthouse) -> None:
     run = paused_before(house)
     seen = house.store.interventions.count(run)
-    house.steer.intervene(run, Tell(text="First."), who="Ada", seen=seen)
+    house.interventions.intervene(run, AddNote(text="First."), who="Ada", seen=seen)
     with pytest.raises(InterventionRefused, match="Somebody else"):
-        house.steer.intervene(run, Tell(text="Second."), who="Bo", seen=seen)
-    house.steer.intervene(run, Tell(text="Second."), who="Bo", seen=house.store.interventions.count(run), name="bo-1")
-    house.steer.intervene(run, Tell(text="Second."), who="Bo", name="bo-1")
+        house.interventions.intervene(run, AddNote(text="Second."), who="Bo", seen=seen)
+    house.interventions.intervene(
+        run, AddNote(text="Second."), who="Bo", seen=house.store.interventions.count(run), name="bo-1"
+    )
+    house.interventions.intervene(run, AddNote(text="Second."), who="Bo", name="bo-1")
     assert [(one.number, one.who) for one in house.record(run).interventions] == [(1, "Ada"), (2, "Bo")]
 
     start, failures = threading.Barrier(8), []
@@ -320,7 +334,7 @@ def test_two_people_at_once_lose_nothing_and_do_nothing_twice(house: Courthouse)
     def act(n: int) -> None:
         start.wait()
         try:
-            house.steer.intervene(run, Tell(text=f"Note {n}."), who=str(n), name=f"n{n // 2}")
+            house.interventions.intervene(run, AddNote(text=f"Note {n}."), who=str(n), name=f"n{n // 2}")
         except Exception as error:  # noqa: BLE001  told below
             failures.append(error)
 
@@ -337,7 +351,7 @@ def test_what_is_done_by_way_of_another_server_holds_in_the_one_that_drives(hous
     run = paused_before(house)
     assert house.runner.drives(run)
     other_server = Courthouse(Settings(home=tmp_path))
-    other_server.steer.intervene(run, Change(key="empty_seats", value=[4]))
+    other_server.steer.intervene(run, ChangeSetup(key="empty_seats", value=[4]))
     other_server.runner.go(run)
     other_server.runner.wait(run, 30)
     record = other_server.record(run)
@@ -350,7 +364,7 @@ def test_interventions_survive_a_restart_and_are_in_the_export(house: Courthouse
     from courtroom import report
 
     run = paused_before(house)
-    house.steer.intervene(run, Tell(text="Speak plainly."), who="Ada")
+    house.interventions.intervene(run, AddNote(text="Speak plainly."), who="Ada")
     house.close()
     again = Courthouse(Settings(home=tmp_path))
     record = on(again, run)
@@ -362,8 +376,8 @@ def test_interventions_survive_a_restart_and_are_in_the_export(house: Courthouse
 
 
 def test_deeds_are_read_from_json() -> None:
-    (one, two) = read_deeds('[{"kind": "note", "text": "Hm."}, {"kind": "change", "key": "rounds", "value": 2}]')
-    assert (one, two) == (Tell(text="Hm."), Change(key="rounds", value=2))
+    (one, two) = read_actions('[{"kind": "note", "text": "Hm."}, {"kind": "change", "key": "rounds", "value": 2}]')
+    assert (one, two) == (AddNote(text="Hm."), ChangeSetup(key="rounds", value=2))
 
 
 # --- persons in seats ---------------------------------------------------------------------------------------
@@ -465,7 +479,7 @@ def test_a_wrong_link_opens_nothing(house: Courthouse) -> None:
 
 def test_a_seat_taken_in_the_middle_of_a_run(house: Courthouse) -> None:
     run = paused_before(house)
-    house.steer.intervene(run, Change(key="members.juror-01", value={"id": "person"}))
+    house.interventions.intervene(run, ChangeSetup(key="members.juror-01", value={"id": "person"}))
     house.runner.go(run, Control(stage="round 2"))
     waiting(house, run)
     seat = house.people.seat(run, "juror-01")
@@ -485,9 +499,9 @@ def test_what_was_paid_counts_once_however_often_a_run_is_worked_out_anew(house:
     path = "round-1/juror-03/judge"
     value = {"verdict": other(before.call(path).value["verdict"]), "reasoning": ["No."]}  # type: ignore[union-attr, index]
     for words in ("No.", "Never.", "Not at all."):
-        house.steer.intervene(run, Overrule(path=path, value={**value, "reasoning": [words]}))
+        house.interventions.intervene(run, Overrule(path=path, value={**value, "reasoning": [words]}))
         before = on(house, run, Control(stage="round 1"))
-    house.steer.intervene(run, Change(key="jury.1.traits", value=["stubborn"]))
+    house.interventions.intervene(run, ChangeSetup(key="jury.1.traits", value=["stubborn"]))
     house.store.rewinding.plan(run, before.stages[0].index)  # all of it, so that the change reaches calls before
     asked = len({key for call in (*before.calls, *before.overtaken) for key in call.keys})
     assert before.asked == asked
@@ -517,10 +531,12 @@ def test_a_deleted_run_that_was_worked_out_anew_comes_back_with_all_that_was_ove
     run = house.new_run("verdict", house.library.case("criminal-bus-wallet"), VerdictSetup(), 0)
     on(house, run, Control(stage="turn 1"))
     (first, *_) = [call for call in house.record(run).calls if call.value]
-    house.steer.intervene(run, Overrule(path=first.path, value={**(first.value or {}), "points": ["Nothing."]}))
+    house.interventions.intervene(run, Overrule(path=first.path, value={**(first.value or {}), "points": ["Nothing."]}))
     on(house, run, Control(stage="turn 1"))
     (first, *_) = [call for call in house.record(run).calls if call.value]
-    house.steer.intervene(run, Overrule(path=first.path, value={**(first.value or {}), "points": ["A wallet."]}))
+    house.interventions.intervene(
+        run, Overrule(path=first.path, value={**(first.value or {}), "points": ["A wallet."]})
+    )
     house.people.seat(run, "assistant")
 
     def rows() -> list[tuple[object, ...]]:
@@ -552,3 +568,10 @@ def test_a_look_back_hides_what_was_noted_later(house: Courthouse) -> None:
     assert told.text not in record.until(record.stage("round-1").index).notes
     stages = {event.path: event.stage for _, event in record.events}
     assert (stages["panel"], stages["round-1"], stages["round-1/juror-03/judge"]) == ("", "round-1", "round-1")
+
+
+def test_an_intervention_that_an_earlier_version_wrote_is_read() -> None:
+    old = {"id": "a1", "who": "Ada", "at": 1.0, "index": 2, "deed": {"kind": "note", "text": "Mind the leg."}}
+    read = Intervention.model_validate_json(json.dumps(old))
+    assert read.action == AddNote(text="Mind the leg.")
+    assert "deed" not in read.model_dump()

@@ -115,7 +115,7 @@ def rewound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     for words in ("Once.", "Twice."):
         first = next(call for call in house.record(run).calls if call.value)
         assert first.value is not None
-        house.steer.intervene(run, Overrule(path=first.path, value={**first.value, "points": [words]}))
+        house.interventions.intervene(run, Overrule(path=first.path, value={**first.value, "points": [words]}))
         on()
     house.close()
     return home, run

@@ -16,7 +16,7 @@ import streamlit as st
 
 from courtroom import procedures
 from courtroom.courthouse import Courthouse
-from courtroom.engine.interventions import Change, InterventionRefused
+from courtroom.engine.interventions import ChangeSetup, InterventionRefused
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.registration import RegistrationError, mistakes, register
 from courtroom.errors import CourtroomError
@@ -154,9 +154,9 @@ def test_an_edited_prompt_without_its_question_is_refused_everywhere(house: Cour
     with pytest.raises(PromptError, match=UNASKED):
         house.fork(run, edited)
     with pytest.raises(InterventionRefused, match=UNASKED):
-        house.steer.intervene(run, Change(key="prompts", value={"judge": "Vote."}))
-    assert house.steer.planned(
-        house.record(run), [Change(key="prompts", value={"judge": "{% block own %}Vote.{% endblock %}"})]
+        house.interventions.intervene(run, ChangeSetup(key="prompts", value={"judge": "Vote."}))
+    assert house.interventions.planned(
+        house.record(run), [ChangeSetup(key="prompts", value={"judge": "{% block own %}Vote.{% endblock %}"})]
     )
 
 

@@ -11,11 +11,11 @@ from courtroom.errors import CourtroomError
 from courtroom.models.spec import RECORDED
 
 S = TypeVar("S", bound=Setup)
-Change = tuple[str, Any, Any]
+Difference = tuple[str, Any, Any]
 """Path such as `jury.5.traits` (positions from 1), value before, value after; None where there is none."""
 
 
-def differences(before: Setup, after: Setup) -> list[Change]:
+def differences(before: Setup, after: Setup) -> list[Difference]:
     """Every leaf that differs, in the order of the fields."""
     both = before.model_dump(mode="json"), after.model_dump(mode="json")
     return [(path, old, new) for path, (old, new) in leaves(both)]

@@ -17,7 +17,7 @@ from courtroom.engine.events import Called, Learned, Retrieved, Seated, Tallied,
 from courtroom.engine.exchange import Exchange, problem_of
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.live import OpenCall
-from courtroom.engine.ports import Scene, Steers
+from courtroom.engine.ports import Scene, StagesOfInput
 from courtroom.engine.services import Services
 from courtroom.engine.setup import Member, Setup
 from courtroom.engine.stages import Stages
@@ -43,7 +43,7 @@ class Court(Generic[C, S]):
     """A court in session: the case, who sits in it, and the ways to ask, look up, draw and vote.
 
     Args:
-        steering: the case, the setup and the members as they are at each stage.
+        run_input: the case, the setup and the members as they are at each stage.
         services: what the court has from outside; a procedure sees none of it.
     """
 
@@ -55,12 +55,12 @@ class Court(Generic[C, S]):
     """As it is at the current stage; read it there, as a person may have changed it."""
     seed: int
 
-    def __init__(self, seed: int, steering: Steers, stages: Stages, services: Services) -> None:
+    def __init__(self, seed: int, run_input: StagesOfInput, stages: Stages, services: Services) -> None:
         self.seed = seed
-        self._steering, self._stages, self._services = steering, stages, services
+        self._input, self._stages, self._services = run_input, stages, services
         self._choices: dict[tuple[str, str], str] = {}
         self._ballots: dict[str, dict[str, str | None]] = {}
-        self._take_up(steering.at(0))
+        self._take_up(run_input.at(0))
 
     def panel(self, role: str) -> tuple[Member, ...]:
         """All members with a role, in the order of their seats."""
@@ -88,7 +88,7 @@ class Court(Generic[C, S]):
         await self._stages.begin(began)
         self._ballots = {}
         seated = self._members
-        self._take_up(self._steering.at(began.index))
+        self._take_up(self._input.at(began.index))
         if self._members != seated:
             self._services.ledger.add(Seated(path=f"panel/{began.path}", stage=began.path, members=self._members))
         self._services.ledger.add(began)
@@ -106,7 +106,7 @@ class Court(Generic[C, S]):
         """
         services = self._services
         path = self._stages.new_path(member.id, f"{task.name}-{step}" if step else task.name)
-        if (overruled := self._steering.overruled(path)) is not None:
+        if (overruled := self._input.overruled(path)) is not None:
             return self._said_instead(member, task, path, overruled)
         before = services.ledger.called(path)
         if before is not None and before.value is None:

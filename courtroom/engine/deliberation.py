@@ -9,10 +9,10 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.procedure import Procedure
+from courtroom.engine.run_input import RunInput
 from courtroom.engine.services import Services
 from courtroom.engine.setup import Setup
 from courtroom.engine.stages import Stages
-from courtroom.engine.steering import Steering
 
 
 class Deliberation:
@@ -38,9 +38,9 @@ class Deliberation:
     ) -> None:
         self.setup, _ = procedure.prepare(case, setup, seed)
         """Complete, as it was before any intervention."""
-        steering = Steering(procedure, case, self.setup, seed, interventions)
+        run_input = RunInput(procedure, case, self.setup, seed, interventions)
         self._stages = Stages(frozenset(kind.name for kind in procedure.stages), services)
-        self._court: Court[Case, Setup] = Court(seed, steering, self._stages, services)
+        self._court: Court[Case, Setup] = Court(seed, run_input, self._stages, services)
         self._procedure = procedure
 
     async def verdict(self) -> Verdict:

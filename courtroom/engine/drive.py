@@ -116,7 +116,7 @@ class Drive:
     gate: Gate
     ledger: DiskLedger
     hand: Hand
-    acts: int
+    interventions_seen: int
     """The `count` of interventions that this drive knows of."""
 
     @classmethod
@@ -142,7 +142,7 @@ class Drive:
         procedure = procedures[row.procedure]
         if store.rewinding.due(run):
             hand.do(partial(store.rewinding.rewind, run)).result()
-        acts, interventions = store.interventions.count(run), store.interventions.of(run)
+        interventions_seen, interventions = store.interventions.count(run), store.interventions.of(run)
         events = [event for _, event in store.events(run)]
         calls = [event for event in events if isinstance(event, Called)]
         stages = [event for event in events if isinstance(event, StageBegan)]
@@ -174,7 +174,7 @@ class Drive:
         )
         setup = store.setup(run, procedure.setup)
         deliberation = Deliberation(procedure, store.case(row), setup, row.seed, interventions, services)
-        return cls(run, store, deliberation, services.gate, ledger, hand, acts)
+        return cls(run, store, deliberation, services.gate, ledger, hand, interventions_seen)
 
     async def go(self) -> None:
         """Deliberate until there is a verdict, or something stops the run. Its state is kept in any case."""

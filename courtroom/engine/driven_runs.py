@@ -191,7 +191,7 @@ class DrivenRuns:
             if not drive.hand.idle:
                 continue  # what is on disk may be older than what is to be written
             control = self._store.control(run)
-            if self._store.interventions.count(run) != drive.acts:  # by way of another server
+            if self._store.interventions.count(run) != drive.interventions_seen:  # by way of another server
                 self._loop.watch(self._taken_up_again(run, control))
                 return
             if control not in (gate.control, self._said.get(run)):  # a person at another server has it go on

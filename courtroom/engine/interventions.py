@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, model_validator
 
 from courtroom.engine.rewinding import Rewinding
 from courtroom.errors import CourtroomError
@@ -29,7 +29,7 @@ class Overrule(Strict):
     value: dict[str, Any] = Field(description="The answer in place of the member's, in the form of its schema.")
 
 
-class Change(Strict):
+class ChangeSetup(Strict):
     """Something in the setup is different from a stage on: a persona, a model, an edge, a rule, a prompt, a knob, a seat."""
 
     kind: Literal["change"] = "change"
@@ -37,7 +37,7 @@ class Change(Strict):
     value: Any = None
 
 
-class PutIn(Strict):
+class AddEvidence(Strict):
     """A piece of evidence that all see from a stage on."""
 
     kind: Literal["evidence"] = "evidence"
@@ -45,19 +45,19 @@ class PutIn(Strict):
     side: str = Field(default="", description="Whose it is, where the kind of case has sides.")
 
 
-class Tell(Strict):
+class AddNote(Strict):
     """A note that all are told from a stage on."""
 
     kind: Literal["note"] = "note"
     text: str = Field(min_length=1, max_length=4_000)
 
 
-Deed = Annotated[Overrule | Change | PutIn | Tell, Field(discriminator="kind")]
-DEED: TypeAdapter[Deed] = TypeAdapter(Deed)
+Action = Annotated[Overrule | ChangeSetup | AddEvidence | AddNote, Field(discriminator="kind")]
+ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 
 
 class Intervention(Strict):
-    """A deed with who did it, when, from which stage on, and what was there before."""
+    """An action with who did it, when, from which stage on, and what was there before."""
 
     id: str = Field(default_factory=lambda: secrets.token_hex(6), description="Doing the same id twice does it once.")
     number: int = Field(default=0, description="Place in the run's list, from 1.")
@@ -65,25 +65,33 @@ class Intervention(Strict):
     at: float = Field(default_factory=time.time)
     index: int = Field(ge=0, description="Index of the stage from which it holds.")
     stage: str = Field(default="", description="Its name, or what it comes after.")
-    deed: Deed
+    action: Action
     before: Any = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_earlier_version(cls, data: Any) -> Any:
+        """Stores and exports written before 0.2 call the action `deed`."""
+        if isinstance(data, dict) and "deed" in data:
+            return {"action" if name == "deed" else name: value for name, value in data.items()}
+        return data
 
     def told(self) -> str:
         """What was done, in words."""
-        match self.deed:
+        match self.action:
             case Overrule():
-                return f"overruled {self.deed.path}"
-            case Change():
-                return f"changed {self.deed.key}"
-            case PutIn():
-                return f"put in evidence{f' of the {self.deed.side}' if self.deed.side else ''}"
+                return f"overruled {self.action.path}"
+            case ChangeSetup():
+                return f"changed {self.action.key}"
+            case AddEvidence():
+                return f"put in evidence{f' of the {self.action.side}' if self.action.side else ''}"
             case _:
                 return "told all a note"
 
     @property
     def after(self) -> Any:
         """What is there now."""
-        return self.deed.text if isinstance(self.deed, PutIn | Tell) else self.deed.value
+        return self.action.text if isinstance(self.action, AddEvidence | AddNote) else self.action.value
 
 
 class InterventionStore:
@@ -163,12 +171,12 @@ def _intervention(run: str, body: str) -> Intervention:
     return read("intervention of run", run, lambda: Intervention.model_validate_json(body))
 
 
-def read_deeds(text: str) -> list[Deed]:
-    """Deeds from a JSON file: one object, or a list of them.
+def read_actions(text: str) -> list[Action]:
+    """Actions from a JSON file: one object, or a list of them.
 
     Raises:
         CourtroomError: it is no JSON.
-        ValidationError: a deed does not fit.
+        ValidationError: an action does not fit.
     """
     try:
         data = json.loads(text)
@@ -176,4 +184,4 @@ def read_deeds(text: str) -> list[Deed]:
         raise CourtroomError(f"The file of interventions is not valid JSON (line {error.lineno}).") from error
     except (ValueError, RecursionError) as error:
         raise CourtroomError("The file of interventions holds a number too long or is nested too deeply.") from error
-    return [DEED.validate_python(item) for item in (data if isinstance(data, list) else [data])]
+    return [ACTION.validate_python(item) for item in (data if isinstance(data, list) else [data])]

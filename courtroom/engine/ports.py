@@ -83,7 +83,7 @@ class Ledger(Protocol):
         ...
 
 
-class Steers(Protocol):
+class StagesOfInput(Protocol):
     """What persons did to the run."""
 
     def at(self, index: int) -> Scene:

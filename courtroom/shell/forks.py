@@ -10,7 +10,7 @@ import typer
 from pydantic import ValidationError
 
 from courtroom.cases.explain import explain
-from courtroom.engine.interventions import Change, Deed, read_deeds
+from courtroom.engine.interventions import Action, ChangeSetup, read_actions
 from courtroom.engine.rehearsal import Estimate
 from courtroom.errors import CourtroomError
 from courtroom.evaluation import comparison
@@ -37,11 +37,11 @@ def fork(
     """Run a case again with something changed; what is not touched by it is served from the record."""
     with opened() as house:
         parent = house.record(run)
-        deeds = _deeds(intervene)
+        actions = _actions(intervene)
         setup = parent.setup if from_ else setup_with(parent.setup, set_)
         if from_:
-            deeds += [Change(key=key, value=value) for key, value in pairs(set_).items()]
-        planned = house.steer.planned(parent, deeds, who, from_)
+            actions += [ChangeSetup(key=key, value=value) for key, value in pairs(set_).items()]
+        planned = house.interventions.planned(parent, actions, who, from_)
         if not estimate:
             drive(house, house.fork(run, setup, seed, interventions=planned), None, json_)
         wanted = parent.run.seed if seed is None else seed
@@ -68,12 +68,12 @@ def _tell(found: Estimate, as_json: bool) -> None:
     print(f"{ask} calls would be asked, {found.on_record} are served from the record.{why}")
 
 
-def _deeds(path: Path | None) -> list[Deed]:
+def _actions(path: Path | None) -> list[Action]:
     if path is None:
         return []
     if not path.is_file():
         raise CourtroomError(f"--intervene {path}: there is no such file.")
     try:
-        return read_deeds(path.read_text(encoding="utf-8"))
+        return read_actions(path.read_text(encoding="utf-8"))
     except ValidationError as error:
         raise CourtroomError(f"--intervene {path}: {' '.join(explain(error))}") from error

@@ -15,7 +15,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.engine.interventions import Change, Overrule, PutIn, Tell
+from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, Overrule
 from courtroom.engine.procedure import Procedure
 from courtroom.knowledge.jurisprudence import Directive, Standard
 from courtroom.law.judgment import Judgment
@@ -157,14 +157,14 @@ def _steered(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -
         for name, part in call.value.items()
     }
     who = canaries.one(79)
-    for deed in (
-        PutIn(text=canaries.all(), side="buyer"),
-        Tell(text=canaries.all()),
-        Change(key="jury.1.background", value=canaries.some(300)),
-        Change(key="rules", value=[canaries.all()]),
+    for action in (
+        AddEvidence(text=canaries.all(), side="buyer"),
+        AddNote(text=canaries.all()),
+        ChangeSetup(key="jury.1.background", value=canaries.some(300)),
+        ChangeSetup(key="rules", value=[canaries.all()]),
         Overrule(path=call.path, value=value),
     ):
-        house.steer.intervene(run, deed, who)
+        house.interventions.intervene(run, action, who)
     return run
 
 

@@ -18,7 +18,7 @@ import pytest
 from courtroom.cases.files import Package, read_each, read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import read_value, read_values
-from courtroom.engine.interventions import read_deeds
+from courtroom.engine.interventions import read_actions
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.knowledge.imports import Into
 from courtroom.settings import Settings
@@ -110,7 +110,7 @@ def test_what_the_shell_is_given_is_text_where_it_can_be_no_value(bomb: str) -> 
     assert read_value(bomb) == bomb
     assert read_values(bomb)
     with pytest.raises(CourtroomError):
-        read_deeds(bomb)
+        read_actions(bomb)
 
 
 def test_of_a_name_that_stands_twice_the_last_counts() -> None:

@@ -16,7 +16,7 @@ from courtroom import report
 from courtroom.__main__ import app as shell
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed
-from courtroom.engine.interventions import Change
+from courtroom.engine.interventions import ChangeSetup
 from courtroom.errors import CourtroomError
 from courtroom.models.connections import Connections
 from courtroom.models.spec import EXTRAS, ModelSpec
@@ -128,15 +128,15 @@ def test_what_changes_how_a_model_draws_its_words_may_be_given() -> None:
 def test_the_shell_refuses_it(
     spec: dict[str, Any], heard: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    deeds = tmp_path / "deeds.json"
-    deeds.write_text(json.dumps([{"kind": "change", "key": "model", "value": spec}]))
+    actions = tmp_path / "interventions.json"
+    actions.write_text(json.dumps([{"kind": "change", "key": "model", "value": spec}]))
     setting = f"model={json.dumps(spec)}"
     for words in (
         ["run", "oak-table", "--set", setting],
         ["run", "oak-table", "--model", spec.get("id", THERE), "--set", setting],
         ["fork", heard, "--set", setting],
         ["fork", heard, "--set", setting, "--from", "round 1"],
-        ["fork", heard, "--intervene", str(deeds)],
+        ["fork", heard, "--intervene", str(actions)],
         ["sweep", heard, "--vary", f"model=[{json.dumps(spec)}]"],
     ):
         with pytest.raises(CourtroomError) as refused:
@@ -154,7 +154,7 @@ def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> 
         changes["model.connection"] = changes.pop("model.id") and spec["connection"]
     for key, given in changes.items():
         with pytest.raises(CourtroomError) as refused:
-            house.steer.intervene(run, Change(key=key, value=given))
+            house.interventions.intervene(run, ChangeSetup(key=key, value=given))
         assert one_sentence(refused.value)
     assert house.store.interventions.of(run) == ()
 

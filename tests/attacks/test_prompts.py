@@ -15,7 +15,7 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
 from courtroom.engine.driven_runs import LOST_TWICE
-from courtroom.engine.interventions import Change
+from courtroom.engine.interventions import ChangeSetup
 from courtroom.engine.lease import owner_of
 from courtroom.engine.rehearsal import rehearse
 from courtroom.models.apart import MEMORY_MB, Apart, PromptError, why_no_template
@@ -198,11 +198,11 @@ def test_an_intervention_with_such_a_prompt_ends_in_the_sentence(house: Courthou
     run = house.fork(paused, house.record(paused).setup)
     house.runner.go(run, Control(stage="round 1"))
     house.runner.wait(run, 30)
-    made = house.steer.intervene(run, Change(key="prompts.judge", value=own(LOOP)))
+    made = house.interventions.intervene(run, ChangeSetup(key="prompts.judge", value=own(LOOP)))
     house.runner.go(run)
     house.runner.wait(run, 60)
     assert one_sentence(house.store.run(run).reason, "judge")
-    house.steer.undo(run, made.id)
+    house.interventions.undo(run, made.id)
     house.runner.go(run)
     house.runner.wait(run, 30)
     assert house.store.status(run) == "done"

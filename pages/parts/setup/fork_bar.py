@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import differences
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.interventions import Change, Deed
+from courtroom.engine.interventions import Action, ChangeSetup
 from courtroom.engine.record import Record
 from pages.parts.shared.beside import change_in_line
 from pages.parts.shared.draft import Draft
@@ -72,6 +72,6 @@ def fork_bar(parent: Record, draft: Draft) -> str | None:
     return chosen or None
 
 
-def changes_from(parent: Record, draft: Draft) -> list[Deed]:
-    """The changes as deeds, to hold from a stage on."""
-    return [Change(key=path, value=after) for path, _, after in differences(parent.setup, draft.validated())]
+def changes_from(parent: Record, draft: Draft) -> list[Action]:
+    """The changes as actions, to hold from a stage on."""
+    return [ChangeSetup(key=path, value=after) for path, _, after in differences(parent.setup, draft.validated())]

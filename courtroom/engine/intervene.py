@@ -9,16 +9,23 @@ from pydantic import BaseModel, ValidationError
 
 from courtroom.cases.explain import explain
 from courtroom.engine.changes import value_at
-from courtroom.engine.interventions import Change, Deed, Intervention, InterventionRefused, InterventionStore, Overrule
+from courtroom.engine.interventions import (
+    Action,
+    ChangeSetup,
+    Intervention,
+    InterventionRefused,
+    InterventionStore,
+    Overrule,
+)
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.engine.run_input import RunInput
 from courtroom.engine.setup import Setup
-from courtroom.engine.steering import Steering
 from courtroom.errors import CourtroomError
 from courtroom.models.apart import refuse
 
 
-class Steer:
+class Interventions:
     """Lets persons intervene.
 
     Args:
@@ -39,13 +46,13 @@ class Steer:
         self._interrupted, self._let_go = interrupted, let_go
 
     def intervene(
-        self, run: str, deed: Deed, who: str = "somebody", seen: int | None = None, name: str | None = None
+        self, run: str, action: Action, who: str = "somebody", seen: int | None = None, name: str | None = None
     ) -> Intervention:
         """Do something to a paused run. It takes effect when the run goes on.
 
         Args:
             seen: the store's `count` when the person decided.
-            name: of the deed; the same name twice is done once.
+            name: of the action; the same name twice is done once.
 
         Raises:
             InterventionRefused: with the reason.
@@ -55,11 +62,11 @@ class Steer:
             raise InterventionRefused("The run is under way. Pause it first; what is asked then can be changed.")
         if record.run.status == "done":
             raise InterventionRefused("This run has its verdict. Fork it, and intervene in the fork.")
-        made = self._planned(record, deed, who, next_stage(record))
+        made = self._planned(record, action, who, next_stage(record))
         made = made if name is None else made.model_copy(update={"id": name})
         self._checked(record, [*record.interventions, made])
         self._let_go(run)
-        self._store.add(run, made, seen, rewind=made.index if isinstance(deed, Overrule) else None)
+        self._store.add(run, made, seen, rewind=made.index if isinstance(action, Overrule) else None)
         return made
 
     def undo(self, run: str, name: str) -> None:
@@ -79,18 +86,18 @@ class Steer:
         self._store.undo(run, name, rewind=last.index if begun else None)
 
     def planned(
-        self, parent: Record, deeds: Sequence[Deed], who: str = "somebody", stage: str | None = None
+        self, parent: Record, actions: Sequence[Action], who: str = "somebody", stage: str | None = None
     ) -> tuple[Intervention, ...]:
         """What a fork begins with: its parent's interventions, and new ones.
 
         Args:
-            stage: name, path or kind of the stage from which the deeds hold; None is from the beginning.
+            stage: name, path or kind of the stage from which the actions hold; None is from the beginning.
 
         Raises:
-            InterventionRefused: a deed does not fit; the sentence says why.
+            InterventionRefused: an action does not fit; the sentence says why.
         """
         index = 0 if stage is None else stage_index(parent, stage)
-        new = [self._planned(parent, deed, who, index) for deed in deeds]
+        new = [self._planned(parent, action, who, index) for action in actions]
         both = [*parent.interventions, *new]
         self._checked(parent, both)
         numbered = (one.model_copy(update={"number": number}) for number, one in enumerate(both, start=1))
@@ -98,25 +105,25 @@ class Steer:
 
     def scene_setup(self, record: Record) -> Setup:
         """The setup as it will be at the run's next stage."""
-        return self._steering(record, record.interventions).at(next_stage(record)).setup
+        return self._input(record, record.interventions).at(next_stage(record)).setup
 
-    def _planned(self, record: Record, deed: Deed, who: str, index: int) -> Intervention:
+    def _planned(self, record: Record, action: Action, who: str, index: int) -> Intervention:
         before: Any = None
-        if isinstance(deed, Overrule):
-            call = record.call(deed.path)
+        if isinstance(action, Overrule):
+            call = record.call(action.path)
             if call is None:
                 raise InterventionRefused(
-                    f"Nothing was answered at {deed.path} yet, so nothing can be overruled there."
+                    f"Nothing was answered at {action.path} yet, so nothing can be overruled there."
                 )
             index, before = record.stage(call.stage).index, call.value
-            self._fits(record, call.task, deed.value)
-        elif isinstance(deed, Change):
+            self._fits(record, call.task, action.value)
+        elif isinstance(action, ChangeSetup):
             try:
-                before = value_at(self._steering(record, record.interventions).at(index).setup, deed.key)
+                before = value_at(self._input(record, record.interventions).at(index).setup, action.key)
             except CourtroomError as error:
                 raise InterventionRefused(str(error)) from error
         name = next((stage.name for stage in record.stages if stage.index == index), "the next stage")
-        return Intervention(who=who.strip() or "somebody", index=index, stage=name, deed=deed, before=before)
+        return Intervention(who=who.strip() or "somebody", index=index, stage=name, action=action, before=before)
 
     def _fits(self, record: Record, task: str, value: dict[str, Any]) -> None:
         schema = answer_of(self._procedures[record.run.procedure], task)
@@ -130,12 +137,12 @@ class Steer:
     def _checked(self, record: Record, interventions: Sequence[Intervention]) -> None:
         """Whether all of them together make a run that can be, and ask no model that was not asked before in a way that
         is refused."""
-        steering, before = self._steering(record, interventions), self._steering(record, record.interventions)
+        run_input, before = self._input(record, interventions), self._input(record, record.interventions)
         try:
             for index in sorted({one.index for one in interventions}):
-                if new := set(steering.at(index).setup.refused()) - set(before.at(index).setup.refused()):
+                if new := set(run_input.at(index).setup.refused()) - set(before.at(index).setup.refused()):
                     raise InterventionRefused(" ".join(sorted(new)))
-                refuse(steering.at(index).setup.prompts, before.at(index).setup.prompts)
+                refuse(run_input.at(index).setup.prompts, before.at(index).setup.prompts)
         except ValidationError as error:
             raise InterventionRefused(" ".join(explain(error)[:3])) from error
         except InterventionRefused:
@@ -143,9 +150,9 @@ class Steer:
         except CourtroomError as error:
             raise InterventionRefused(str(error)) from error
 
-    def _steering(self, record: Record, interventions: Sequence[Intervention]) -> Steering:
+    def _input(self, record: Record, interventions: Sequence[Intervention]) -> RunInput:
         procedure = self._procedures[record.run.procedure]
-        return Steering(procedure, record.case, record.setup, record.run.seed, interventions)
+        return RunInput(procedure, record.case, record.setup, record.run.seed, interventions)
 
 
 def next_stage(record: Record) -> int:

@@ -13,21 +13,21 @@ import streamlit as st
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import value_at
-from courtroom.engine.interventions import Change, Deed, Intervention, Overrule, PutIn, Tell
+from courtroom.engine.intervene import answer_of, why_not_undo
+from courtroom.engine.interventions import Action, AddEvidence, AddNote, ChangeSetup, Intervention, Overrule
 from courtroom.engine.knobs import Widget, fields_drawn
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.steer import answer_of, why_not_undo
 from courtroom.errors import CourtroomError
-from pages.parts.live.steer_changes import change_form
+from pages.parts.live.change_form import change_form
 from pages.parts.shared.answer_form import answer_fields
 from pages.parts.shared.inert import literal
 from pages.parts.shared.units import moment
 
-Do = Callable[[Deed], None]
+Do = Callable[[Action], None]
 
 
-def steer(house: Courthouse, procedure: Procedure, record: Record) -> None:
+def interventions_view(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """The list of interventions; where the run waits, the ways to intervene."""
     run = record.run.id
     if record.interventions:
@@ -35,8 +35,8 @@ def steer(house: Courthouse, procedure: Procedure, record: Record) -> None:
     waits = record.run.status in ("paused", "failed") or house.runner.interrupted(run)
     if not waits:
         return
-    seen_before = st.session_state.get(f"seen-acts-{run}")
-    st.session_state[f"seen-acts-{run}"] = house.store.interventions.count(run)
+    seen_before = st.session_state.get(f"seen-interventions-{run}")
+    st.session_state[f"seen-interventions-{run}"] = house.store.interventions.count(run)
     with st.expander("Intervene", icon=":material/pan_tool:", expanded=bool(st.session_state.get(f"act-{run}"))):
         st.caption(
             "The run waits. What you do here takes effect when it goes on, is listed, and travels with every fork and export."
@@ -50,9 +50,9 @@ def steer(house: Courthouse, procedure: Procedure, record: Record) -> None:
             label_visibility="collapsed",
         )
 
-        def do(deed: Deed) -> None:
+        def do(action: Action) -> None:
             try:
-                house.steer.intervene(run, deed, who, seen_before, name=_once(run))
+                house.interventions.intervene(run, action, who, seen_before, name=_once(run))
             except CourtroomError as error:
                 st.error(literal(str(error)))
             else:
@@ -72,7 +72,7 @@ def steer(house: Courthouse, procedure: Procedure, record: Record) -> None:
 
 
 def _once(run: str) -> str:
-    """One name a deed, so that a double click does it once."""
+    """One name for each action, so that a double click does it once."""
     return str(st.session_state.setdefault(f"token-{run}", secrets.token_hex(6)))
 
 
@@ -109,7 +109,7 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
                 help=literal(why or "") or None,
             ):
                 try:
-                    house.steer.undo(record.run.id, one.id)
+                    house.interventions.undo(record.run.id, one.id)
                 except CourtroomError as error:
                     st.error(literal(str(error)))
                 else:
@@ -117,7 +117,7 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
 
 
 def _overtakes(record: Record, one: Intervention) -> bool:
-    call = record.call(one.deed.path) if isinstance(one.deed, Overrule) else None
+    call = record.call(one.action.path) if isinstance(one.action, Overrule) else None
     return call is not None and call.value != one.after
 
 
@@ -152,7 +152,7 @@ def _evidence(record: Record, do: Do) -> None:
         side = st.radio("Whose", SIDES, horizontal=True) if isinstance(record.case, Dispute) else ""
         text = st.text_area("What it says", placeholder="All who are asked from the next stage on will see it.")
         if st.form_submit_button("Put in", type="primary") and text.strip():
-            do(PutIn(text=text, side=side))
+            do(AddEvidence(text=text, side=side))
 
 
 def _note(run: str, do: Do) -> None:
@@ -160,11 +160,11 @@ def _note(run: str, do: Do) -> None:
         text = st.text_area("Note to all", placeholder="Told to everybody who is asked from the next stage on.")
         st.caption("The offline model reads no prompts, so a note tells it nothing.")
         if st.form_submit_button("Tell all", type="primary") and text.strip():
-            do(Tell(text=text))
+            do(AddNote(text=text))
 
 
 def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> None:
-    setup = house.steer.scene_setup(record)
+    setup = house.interventions.scene_setup(record)
     without = procedure.without_one(setup)
     if not without:
         st.caption(f"{literal(procedure.title)} has a fixed bench: nobody can leave or join while it sits.")
@@ -176,10 +176,10 @@ def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) ->
     left, right = st.columns(2)
     if left.button("Have them leave", key=f"do-leave-{record.run.id}"):
         for key, value in without[leaves].items():
-            do(Change(key=key, value=list(value) if isinstance(value, tuple) else value))
+            do(ChangeSetup(key=key, value=list(value) if isinstance(value, tuple) else value))
     size = fields_drawn(type(setup)).get(Widget.SEATS)
     if size and right.button("Seat one more", key=f"do-join-{record.run.id}", help="The seed draws who it is."):
-        do(Change(key=size, value=value_at(setup, size) + 1))
+        do(ChangeSetup(key=size, value=value_at(setup, size) + 1))
 
 
 def _seat(house: Courthouse, record: Record, do: Do) -> None:
@@ -194,12 +194,12 @@ def _seat(house: Courthouse, record: Record, do: Do) -> None:
         )
         if st.form_submit_button("Give the seat to a person", type="primary"):
             spec = {"id": "person", "otherwise": otherwise or "abstain", **({"wait_s": wait} if wait else {})}
-            do(Change(key=f"members.{chosen}", value=spec))
+            do(ChangeSetup(key=f"members.{chosen}", value=spec))
 
 
 def seats(house: Courthouse, record: Record) -> None:
     """The links of all seats that persons have, and who is waited for."""
-    setup = house.steer.scene_setup(record)
+    setup = house.interventions.scene_setup(record)
     members = house.procedures[record.run.procedure].panel(setup)
     persons = [member for member in members if member.spec.id == "person"]
     if not persons or record.run.status == "done":

@@ -9,7 +9,7 @@ import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import value_at
-from courtroom.engine.interventions import Change, Deed
+from courtroom.engine.interventions import Action, ChangeSetup
 from courtroom.engine.knobs import Widget, fields_drawn, is_group
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -19,12 +19,12 @@ from courtroom.models.prompts import templates
 from pages.parts.shared.inert import literal
 from pages.parts.shared.knobs import knob, plain_fields
 
-Do = Callable[[Deed], None]
+Do = Callable[[Action], None]
 
 
 def change_form(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> None:
     """Choose what, then how it is to be."""
-    setup = house.steer.scene_setup(record)
+    setup = house.interventions.scene_setup(record)
     drawn = fields_drawn(type(setup))
     run = record.run.id
     ways: dict[str, Callable[[], None]] = {
@@ -49,7 +49,7 @@ def _knob(setup: Setup, run: str, do: Do) -> None:
     with st.form(f"knob-{run}-{name}", border=False):
         value = knob(fields[name], getattr(setup, name), f"knob-{run}-{name}-value")
         if st.form_submit_button("Change from the next stage on", type="primary"):
-            do(Change(key=name, value=value))
+            do(ChangeSetup(key=name, value=value))
 
 
 def _model(record: Record, run: str, do: Do) -> None:
@@ -58,7 +58,7 @@ def _model(record: Record, run: str, do: Do) -> None:
         member = st.selectbox("Who", list(names), format_func=lambda i: names[i])
         model = st.text_input("Model id", placeholder="offline, openai/NAME, ollama/NAME ...")
         if st.form_submit_button("Change from the next stage on", type="primary") and model.strip():
-            do(Change(key=f"members.{member}", value={"id": model.strip()}))
+            do(ChangeSetup(key=f"members.{member}", value={"id": model.strip()}))
 
 
 def _persona(path: str, personas: list[dict[str, Any]], run: str, do: Do) -> None:
@@ -80,7 +80,7 @@ def _persona(path: str, personas: list[dict[str, Any]], run: str, do: Do) -> Non
         if st.form_submit_button("Change from the next stage on", type="primary"):
             new = {"name": name, "age": age, "status": status, "background": background}
             lists = {"traits": _parts(traits), "interests": _parts(interests)}
-            do(Change(key=f"{path}.{seat}", value={**person, **new, **lists}))
+            do(ChangeSetup(key=f"{path}.{seat}", value={**person, **new, **lists}))
 
 
 def _edge(path: str, setup: Setup, personas: list[dict[str, Any]], run: str, do: Do) -> None:
@@ -93,14 +93,14 @@ def _edge(path: str, setup: Setup, personas: list[dict[str, Any]], run: str, do:
         if st.form_submit_button("Add this edge, or take it away", type="primary") and follower != followed:
             edge = (follower, followed)
             kept = [list(one) for one in edges if one != edge]
-            do(Change(key=f"{path}.edges", value=kept if edge in edges else [*kept, list(edge)]))
+            do(ChangeSetup(key=f"{path}.edges", value=kept if edge in edges else [*kept, list(edge)]))
 
 
 def _rules(path: str, setup: Setup, run: str, do: Do) -> None:
     with st.form(f"rules-{run}", border=False):
         text = st.text_area("Rules, one a line", "\n".join(value_at(setup, path)), height="content")
         if st.form_submit_button("Change from the next stage on", type="primary"):
-            do(Change(key=path, value=[line.strip() for line in text.splitlines() if line.strip()]))
+            do(ChangeSetup(key=path, value=[line.strip() for line in text.splitlines() if line.strip()]))
 
 
 def _prompt(procedure: Procedure, setup: Setup, run: str, do: Do) -> None:
@@ -112,7 +112,7 @@ def _prompt(procedure: Procedure, setup: Setup, run: str, do: Do) -> None:
             if why := why_no_template(name, text):
                 st.error(literal(why))
             else:
-                do(Change(key="prompts", value={**setup.prompts, name: text}))
+                do(ChangeSetup(key="prompts", value={**setup.prompts, name: text}))
 
 
 def _parts(text: str) -> list[str]:

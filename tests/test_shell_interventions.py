@@ -58,10 +58,10 @@ def test_interventions_from_a_file_hold_in_the_fork_and_a_wrong_one_is_told_in_w
     settings = ("--set", "jury_size=5", "--set", "rounds=2", "--set", "consensus=1.0", "--set", "examination=shared")
     done = shell(tmp_path, "http://localhost:9", "run", "oak-table", *settings, "--json")
     run = result(done)["run"]
-    deeds = tmp_path / "deeds.json"
+    actions = tmp_path / "interventions.json"
     verdict = {"verdict": "buyer", "reasoning": ["So decided."]}
-    deeds.write_text(json.dumps([{"kind": "overrule", "path": "round-1/juror-02/judge", "value": verdict}]))
-    fork = result(shell(tmp_path, "", "fork", run, "--intervene", str(deeds), "--who", "Ada", "--json"))
+    actions.write_text(json.dumps([{"kind": "overrule", "path": "round-1/juror-02/judge", "value": verdict}]))
+    fork = result(shell(tmp_path, "", "fork", run, "--intervene", str(actions), "--who", "Ada", "--json"))
     record = recorded(tmp_path, fork["run"])
     assert record.ballots["round-1"]["juror-02"].reasons == ("So decided.",)
     assert [(one.who, one.index) for one in record.interventions] == [("Ada", 2)]

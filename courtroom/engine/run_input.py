@@ -8,7 +8,7 @@ from typing import Any
 
 from courtroom.cases.case import Case
 from courtroom.engine.changes import changed
-from courtroom.engine.interventions import Change, Intervention, Overrule, PutIn, Tell
+from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, Intervention, Overrule
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Member, Setup
 from courtroom.models.prompts import Prompts
@@ -26,7 +26,7 @@ class Scene:
     prompts: Prompts
 
 
-class Steering:
+class RunInput:
     """The input of a run, and what persons did to it.
 
     Args:
@@ -46,7 +46,7 @@ class Steering:
         Raises:
             CourtroomError: an intervention does not fit this run.
         """
-        held = tuple(one for one in self._interventions if one.index <= index and not isinstance(one.deed, Overrule))
+        held = tuple(one for one in self._interventions if one.index <= index and not isinstance(one.action, Overrule))
         key = tuple(one.id for one in held)
         if key not in self._scenes:
             self._scenes[key] = self._scene(held)
@@ -54,19 +54,19 @@ class Steering:
 
     def overruled(self, path: str) -> Intervention | None:
         """The last overruling of a call, if any."""
-        found = [one for one in self._interventions if isinstance(one.deed, Overrule) and one.deed.path == path]
+        found = [one for one in self._interventions if isinstance(one.action, Overrule) and one.action.path == path]
         return found[-1] if found else None
 
     def _scene(self, held: Sequence[Intervention]) -> Scene:
         case, setup = self._case, self._setup
         notes: list[str] = []
         for one in held:
-            if isinstance(one.deed, Change):
-                setup = changed(setup, {one.deed.key: one.deed.value}, recorded=True).complete(case, self._seed)
-            elif isinstance(one.deed, PutIn):
-                case = case.with_addition(one.deed.text, one.deed.side)
-            elif isinstance(one.deed, Tell):
-                notes.append(one.deed.text)
+            if isinstance(one.action, ChangeSetup):
+                setup = changed(setup, {one.action.key: one.action.value}, recorded=True).complete(case, self._seed)
+            elif isinstance(one.action, AddEvidence):
+                case = case.with_addition(one.action.text, one.action.side)
+            elif isinstance(one.action, AddNote):
+                notes.append(one.action.text)
         members = self._procedure.panel(setup)
         blind = case.blind()
         common: dict[str, Any] = {"case": blind, "setup": setup}
