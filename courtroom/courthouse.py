@@ -125,6 +125,20 @@ class Courthouse:
 
         return register(self._more, PROCEDURES)
 
+    @property
+    def origins(self) -> Mapping[str, str]:
+        """The package from which each procedure came that is not bundled, by the procedure's name."""
+        from courtroom import procedures
+
+        return procedures.OUTSIDE.origins
+
+    @property
+    def broken(self) -> Mapping[str, str]:
+        """A sentence on each procedure of another package that can't be used, by its name."""
+        from courtroom import procedures
+
+        return procedures.OUTSIDE.broken
+
     def hearing(self, kind: str) -> Procedure:
         """The first procedure that hears this kind of case.
 

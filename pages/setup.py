@@ -10,7 +10,6 @@ from courtroom.engine.knobs import Widget
 from courtroom.errors import CourtroomError, log_file
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
-from courtroom.procedures import OUTSIDE
 from pages.parts.setup.estimate_view import estimate_view
 from pages.parts.setup.fork_bar import changes_from, fork_bar, forked_run
 from pages.parts.setup.graph_editor import graph_editor
@@ -38,7 +37,7 @@ if parent is None:
     case_id = top[0].selectbox("Case", ids, ids.index(chosen) if chosen in ids else 0, format_func=lambda i: titles[i])
     st.session_state["case"] = case_id
     case = house.library.case(case_id)
-    for told in OUTSIDE.broken.values():
+    for told in house.broken.values():
         st.warning(literal(f"{told} {log_file()} has the rest."))
     procedures = [procedure for procedure in house.procedures.values() if procedure.hears == case.kind]
     procedure = top[1].selectbox(

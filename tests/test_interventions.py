@@ -351,7 +351,7 @@ def test_what_is_done_by_way_of_another_server_holds_in_the_one_that_drives(hous
     run = paused_before(house)
     assert house.runner.drives(run)
     other_server = Courthouse(Settings(home=tmp_path))
-    other_server.steer.intervene(run, ChangeSetup(key="empty_seats", value=[4]))
+    other_server.interventions.intervene(run, ChangeSetup(key="empty_seats", value=[4]))
     other_server.runner.go(run)
     other_server.runner.wait(run, 30)
     record = other_server.record(run)
@@ -375,7 +375,7 @@ def test_interventions_survive_a_restart_and_are_in_the_export(house: Courthouse
     again.close()
 
 
-def test_deeds_are_read_from_json() -> None:
+def test_actions_are_read_from_json() -> None:
     (one, two) = read_actions('[{"kind": "note", "text": "Hm."}, {"kind": "change", "key": "rounds", "value": 2}]')
     assert (one, two) == (AddNote(text="Hm."), ChangeSetup(key="rounds", value=2))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from string import Template
 from typing import Annotated
@@ -30,14 +31,12 @@ def options(
 def procedures() -> None:
     """All procedures, a line each: name, kind of case, origin, title. Exit code 1 where one can't be used."""
     house = Courthouse()  # what goes wrong is in its log
-    from courtroom.procedures import OUTSIDE
-
-    for name, procedure in OUTSIDE.procedures.items():
-        print(f"{name}\t{procedure.hears}\t{OUTSIDE.origins.get(name, 'courtroom')}\t{procedure.title}")
-    for told in OUTSIDE.broken.values():
+    for name, procedure in house.procedures.items():
+        print(f"{name}\t{procedure.hears}\t{house.origins.get(name, 'courtroom')}\t{procedure.title}")
+    for told in house.broken.values():
         print(told, file=sys.stderr)
     house.close()
-    raise typer.Exit(1 if OUTSIDE.broken else 0)
+    raise typer.Exit(1 if house.broken else 0)
 
 
 def new_procedure(
@@ -46,8 +45,11 @@ def new_procedure(
 ) -> None:
     """Lay out a small procedure that works, as a package of its own with its test."""
     folder = to or Path(name)
+    house = Courthouse()
+    taken = frozenset(house.procedures)
+    house.close()
     try:
-        written = lay_out(name, folder)
+        written = lay_out(name, folder, taken)
     except OSError as error:
         raise CourtroomError(f"{folder} can't be written: {error.strerror}. Name another with --to.") from error
     for path in written:
@@ -55,18 +57,19 @@ def new_procedure(
     print(f"Try it: cd {folder} && python -m pytest. To use it: pip install -e {folder}", file=sys.stderr)
 
 
-def lay_out(name: str, folder: Path) -> list[Path]:
+def lay_out(name: str, folder: Path, taken: Collection[str] = ()) -> list[Path]:
     """Write the files of a new procedure.
+
+    Args:
+        taken: names that procedures have already.
 
     Raises:
         CourtroomError: the name can't be used, or the folder holds something.
         OSError: the folder can't be written.
     """
-    from courtroom.procedures import PROCEDURES
-
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise CourtroomError(f"“{name}” can't be a procedure's name. Use small letters, digits and hyphens.")
-    if name in PROCEDURES:
+    if name in taken:
         raise CourtroomError(f"There is a procedure “{name}” already. Choose another name.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CourtroomError(f"{folder} holds something already. Name another folder with --to.")
