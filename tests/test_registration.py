@@ -262,5 +262,5 @@ def test_a_new_procedure_is_laid_out_with_a_test_that_passes(tmp_path: Path) -> 
 @pytest.mark.parametrize(("name", "why"), [("Two Judges", "Use small letters"), ("debate", "There is a procedure")])
 def test_a_name_that_can_not_be_is_refused(tmp_path: Path, name: str, why: str) -> None:
     with pytest.raises(CourtroomError, match=why):
-        lay_out(name, tmp_path / "new")
+        lay_out(name, tmp_path / "new", PROCEDURES)
     assert not (tmp_path / "new").exists()
