@@ -14,6 +14,7 @@ import pytest
 from courtroom import report
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
+from courtroom.engine.events import Learned
 from courtroom.knowledge.search import Search
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
@@ -136,4 +137,23 @@ def test_a_case_with_500_pieces_of_evidence_a_sweep_and_a_report_let_the_loop_go
     sweep = house.sweeps.start(house.sweeps.plan(run, singly(values("rounds", [2])), (0,)))
     house.sweeps.wait(sweep, 300)
     pauses.short(1 / 4)
+    house.close()
+
+
+def test_a_hearing_that_teaches_lets_the_loop_go_on(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    verdict = house.procedures["verdict"]
+
+    def judged(case: str) -> str:
+        run = house.new_run("verdict", house.library.case(case), verdict.setup(), 0)
+        house.runner.go(run)
+        house.runner.wait(run, 60)
+        assert house.store.status(run) == "done", house.store.run(run).reason
+        return run
+
+    judged("criminal-bus-wallet")  # what is loaded once is loaded
+    pauses = Pauses(house)
+    runs = [judged(case) for case in ("criminal-ring-road", "criminal-night-market", "criminal-card-room")]
+    pauses.short(1 / 4)
+    assert all(any(isinstance(event, Learned) for _, event in house.record(run).events) for run in runs)
     house.close()

@@ -15,6 +15,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.asker import Asker
 from courtroom.engine.changes import read_values
 from courtroom.errors import CourtroomError
+from courtroom.models.keys import KEYS
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
@@ -249,6 +250,31 @@ def test_a_sweep_that_another_process_drives_is_left_to_it(house: Courthouse) ->
     assert house.sweeps.take_up_interrupted() == [sweep]
     house.sweeps.wait(sweep, 30)
     assert house.sweeps.store.sweep(sweep).status == "done"
+
+
+class Noting:
+    """Answers as the offline model does, and notes whose keys it was given."""
+
+    def __init__(self, house: Courthouse) -> None:
+        self.spent: list[dict[str, str]] = []
+        self._pool = house.pool
+
+    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        self.spent.append(dict(KEYS.get()))
+        return await self._pool.answer(request, watch)
+
+
+def test_a_key_typed_for_a_sweep_is_spent_by_nobody_elses(house: Courthouse) -> None:
+    run, model, mine = heard(house), Noting(house), {"OPENAI_API_KEY": "mine-123456"}
+    house.runner._asker = Asker(house.answers, model, house.writer)
+    for seed, keys in ((1, mine), (2, None)):
+        model.spent.clear()
+        sweep = house.sweeps.start(house.sweeps.plan(run, singly(values("rounds", [1])), (seed,)), keys)
+        house.sweeps.wait(sweep, 60)
+        assert house.sweeps.store.sweep(sweep).status == "done"
+        assert model.spent, "another seed is asked anew"
+        assert all(spent == (keys or {}) for spent in model.spent)
+        assert sweep not in house.sweeps._keys, "and forgotten at its end"
 
 
 def shell(home: Path, url: str, *words: str) -> subprocess.CompletedProcess[str]:
