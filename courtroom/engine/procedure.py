@@ -12,6 +12,7 @@ from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import Block
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
+from courtroom.engine.paper import PaperSetting
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.collection import Name
@@ -135,6 +136,8 @@ class Procedure:
     """The collections in which it looks things up."""
     views: tuple[View, ...] = ()
     presets: tuple[Preset, ...] = ()
+    paper_settings: tuple[PaperSetting, ...] = ()
+    """What the paper says of the settings; a page shows where a setup departs."""
     choices_in: Callable[[Any], tuple[Choice, ...]] | None = None
     """What can be voted for where that depends on the case; `choices` is then empty."""
     exports: tuple[Export, ...] = ()

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from courtroom.cases.explain import explain
 from courtroom.cases.kinds import CASE_KINDS
-from courtroom.engine import check_modules, check_templates
+from courtroom.engine import check_modules, check_templates, paper
 from courtroom.engine.check_modules import meant
 from courtroom.engine.check_templates import source_of
 from courtroom.engine.knobs import is_group
@@ -124,7 +124,8 @@ def _presets(procedure: Procedure, file: str) -> Iterator[str]:
         needed = " ".join(explain(error)[:3])
         yield f"{source_of(procedure.setup)}: {procedure.setup.__name__} needs values: {needed} Give each knob a default."
         return
-    for preset in procedure.presets:
+    published = Preset("Paper settings", "", paper.changes(procedure.paper_settings))
+    for preset in (*procedure.presets, published):
         wrong = list(_unknown(preset.changes, procedure.setup, ""))
         for knob, hint in wrong:
             has = f"which {procedure.setup.__name__} does not have"

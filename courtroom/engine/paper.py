@@ -1,0 +1,62 @@
+"""What a paper says of the settings of its system, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from courtroom.engine.setup import Setup
+
+
+@dataclass(frozen=True)
+class PaperSetting:
+    """One setting of the published system."""
+
+    knob: str
+    """Its path in the setup, e.g. `rounds`, `model.temperature` or `roles.clerk.max_tokens`."""
+    value: Any
+    """The paper's value."""
+    source: str
+    """Section, table or equation, e.g. `4.1` or `Table 9`."""
+    note: str = ""
+    """What else must be known, in a sentence: how a range was read, or why the value is ours."""
+
+
+@dataclass(frozen=True)
+class Departure:
+    """A knob that stands otherwise than in the paper."""
+
+    setting: PaperSetting
+    value: Any
+
+
+def changes(settings: Iterable[PaperSetting]) -> dict[str, Any]:
+    """The settings as nested changes of a setup; a preset is made of them."""
+    made: dict[str, Any] = {}
+    for setting in settings:
+        *groups, last = setting.knob.split(".")
+        place = made
+        for group in groups:
+            place = place.setdefault(group, {})
+        place[last] = setting.value
+    return made
+
+
+def departures(setup: Setup, settings: Iterable[PaperSetting]) -> Iterator[Departure]:
+    """Where a setup differs from the paper. The model of a role that has none of its own is the run's."""
+    values = setup.model_dump(mode="json")
+    for setting in settings:
+        value = _at(values, setting.knob)
+        if value != setting.value:
+            yield Departure(setting, value)
+
+
+def _at(values: Mapping[str, Any], knob: str) -> Any:
+    parts = knob.split(".")
+    if parts[0] == "roles" and len(parts) == 3 and parts[1] not in values["roles"]:
+        parts = ["model", parts[2]]
+    found: Any = values
+    for part in parts:
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return list(found) if isinstance(found, tuple) else found

@@ -1,0 +1,59 @@
+"""Answers narrowed to what can be chosen in one question, so that the schema names the ids, labels or articles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel, BeforeValidator, create_model
+from pydantic.fields import FieldInfo
+
+MOST_LISTED = 100
+"""Of a longer list the schema names nothing; the answer is checked when it is read."""
+
+
+def narrowed(answer: type[BaseModel], choices: Mapping[str, tuple[str, ...]]) -> type[BaseModel]:
+    """An answer of the same name whose named fields take these choices and no others.
+
+    Args:
+        answer: the answer as declared. A narrowed field is a string or a tuple of strings, and may be None.
+        choices: by field name, all that can be chosen. A field is left as it is where nothing or more than `MOST_LISTED` can be.
+
+    Returns:
+        A type that keeps the declared order of the fields. A choice in other writing (case, quotation marks, hyphens) is
+        read as the one choice that it certainly is.
+    """
+    kept = {field: tuple(dict.fromkeys(names)) for field, names in choices.items()}
+    listed = tuple((field, names) for field, names in kept.items() if 0 < len(names) <= MOST_LISTED)
+    return _narrowed(answer, listed) if listed else answer
+
+
+@lru_cache(maxsize=256)
+def _narrowed(answer: type[BaseModel], choices: tuple[tuple[str, tuple[str, ...]], ...]) -> type[BaseModel]:
+    fields: dict[str, Any] = {}
+    for name, names in choices:
+        declared = answer.model_fields[name]
+        fields[name] = (_type(declared.annotation, names), FieldInfo.merge_field_infos(declared, annotation=None))
+    return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
+
+
+def _type(declared: Any, names: tuple[str, ...]) -> Any:
+    one: Any = Annotated[Literal[names], BeforeValidator(lambda value: same(value, names))]
+    parts = [declared, *get_args(declared)]
+    several = any(get_origin(part) is tuple for part in parts)
+    narrow: Any = tuple[one, ...] if several else one
+    return narrow | None if type(None) in parts else narrow
+
+
+def same(value: Any, choices: tuple[str, ...]) -> Any:
+    """The choice that is meant, else the value as it is: case, quotation marks, hyphens and full stops don't matter."""
+    if not isinstance(value, str) or value in choices:
+        return value
+    meant = [choice for choice in choices if folded(choice) == folded(value)]
+    return meant[0] if len(meant) == 1 else value
+
+
+def folded(text: str) -> str:
+    """A choice without what writers vary."""
+    return " ".join(text.casefold().strip(" \t\n\"'`“”‘’.。").replace("_", " ").replace("-", " ").split())
