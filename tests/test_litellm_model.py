@@ -19,7 +19,7 @@ from courtroom.models.keys import KEYS, NO_KEY
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
-from courtroom.models.repair import Unreadable, read_answer
+from courtroom.models.repair import InvalidAnswer, read_answer
 from tests.openai_server import OpenAIServer
 from tests.say import Word, ask, picture, question
 
@@ -115,7 +115,7 @@ async def test_what_the_model_says_is_handed_on_as_it_came(fault: str, tmp_path:
         reply = await ask(server, tmp_path, attempts=3)
         assert server.calls == 1
     assert reply.finish == ("length" if fault == "cut answer" else "stop")
-    with pytest.raises(Unreadable):
+    with pytest.raises(InvalidAnswer):
         read_answer(reply.text, Word, reply.finish)
 
 
