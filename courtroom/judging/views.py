@@ -44,21 +44,22 @@ def compared(record: Record) -> list[Block]:
     if "first_instance" in verdict.details:
         columns["First instance"] = Judgment.model_validate(verdict.details["first_instance"])
     columns["Judgment"] = Judgment.model_validate(verdict.details["judgment"])
-    rows: list[tuple[str, Callable[[Judgment], str]]] = [
-        ("Articles", lambda j: ", ".join(map(str, j.relevant_articles))),
-        ("Charges", lambda j: "; ".join(j.charges)),
-        ("Term", lambda j: str(j.term_of_imprisonment)),
+    rows: list[tuple[str, Callable[[Judgment], str], Callable[[Judgment], object]]] = [
+        ("Articles", lambda j: ", ".join(map(str, j.relevant_articles)), lambda j: set(j.relevant_articles)),
+        ("Charges", lambda j: "; ".join(j.charges), lambda j: set(j.charges)),
+        ("Term", lambda j: str(j.term_of_imprisonment), lambda j: j.term_of_imprisonment),
     ]
-    table = [[name, *(told(judgment) for judgment in columns.values())] for name, told in rows]
+    table = [[name, *(shown(judgment) for judgment in columns.values())] for name, shown, _ in rows]
     titles = ["", *columns]
     if isinstance(case, CriminalCase) and case.gold is not None:
         gold = case.gold
         real = gold.judgment()
         known = (gold.relevant_articles, gold.charges, gold.term_of_imprisonment)
         last = columns["Judgment"]
-        for row, (_, told), value in zip(table, rows, known, strict=True):
-            row.append("not known" if value is None else told(real))
-            row.append("" if value is None else ("same" if told(real) == told(last) else "different"))
+        for row, (_, shown, compared_by), value in zip(table, rows, known, strict=True):
+            row.append("not known" if value is None else shown(real))
+            same = compared_by(real) == compared_by(last)
+            row.append("" if value is None else ("same" if same else "different"))
         titles += ["Real judgment", "Compared"]
     return [Table(tuple(titles), tuple(tuple(row) for row in table), title="The judgment")]
 

@@ -19,7 +19,7 @@ from pages.parts.shared.unreadable_rows import unreadable_rows
 
 TOLD = {
     "standards": "Verified trajectories whose judgment was the real one. Two are linked where their labels are identical and "
-    "their vectors near. A hearing with {learners} adds to this archive where the case's real judgment is known.",
+    "their vectors near. A training run of {learners} adds to this archive where the case's real judgment is known.",
     "directives": "Precise rules that the meta-model draws from standards, with a confidence that rises and falls with their "
     "success. Below the threshold they are pruned; near-duplicates are merged.",
 }
@@ -35,7 +35,7 @@ def memory_view(house: Courthouse, part: str) -> None:
     st.caption(TOLD[part].format(learners=learners))
     if not units and not buffered:
         st.info(
-            f"The memory is empty. Hear cases with {learners}: where the real judgment is known, it learns.",
+            f"The memory is empty. Turn on “Training run” in a setup of {learners}: it learns from cases whose real judgment is known.",
             icon=":material/psychology:",
         )
         return
