@@ -17,7 +17,7 @@ from courtroom.settings import Settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
-QUICK = VerdictSetup(learning=Learning(batch=2, alike=0.35, decay=0.25))
+QUICK = VerdictSetup(learning=Learning(on=True, batch=2, alike=0.35, decay=0.25))
 
 
 @pytest.fixture(scope="module")
