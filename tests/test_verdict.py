@@ -22,7 +22,7 @@ from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.verdict.alignment import AlignmentSetup, first_drafts, preferences, supervised
+from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
 from tests.test_jurisagents import text_of
@@ -295,16 +295,24 @@ def test_a_wrong_first_draft_becomes_a_preference_pair_in_the_form_that_trl_read
     corrected = [text_of(request) for request in model.history if request.task.name == "draft"][-1]
     assert "Look at the place." in corrected  # the expert sees the advice
     assert "The court really applied" not in corrected  # and not the real articles
+    assert "The facts meet 234, turn 0." in corrected  # its own wrong draft is in view (Eq. 5)
+    settings = json.loads(adapter(record, house.answers))
+    assert (settings["rank"], settings["alpha"], settings["dropout"]) == (64, 32, 0.05)
+    assert (settings["epochs"], settings["batch_size"], settings["max_length"]) == (2, 64, 4096)
+    assert (settings["sft_learning_rate"], settings["dpo_learning_rate"]) == (1e-5, 5e-5)
+    assert [export.file for export in PROCEDURES["alignment"].exports] == ["sft.jsonl", "dpo.jsonl", "adapter.json"]
 
 
 def test_a_right_first_draft_becomes_a_demonstration(house: Courthouse) -> None:
     model = Panel(rejections=0)
-    heard = hear(house, model)
+    heard = hear(house, model, reasons_first=True)
     right = heard.case.model_copy(update={"gold": Gold(relevant_articles=(234,), charges=("intentional injury",))})
     record = aligned(house, model, Record(heard.run, right, heard.setup, heard.events))
     (row,) = [json.loads(line) for line in supervised(record, house.answers).splitlines()]
     assert [message["role"] for message in row["messages"]] == ["system", "user", "assistant"]
-    assert json.loads(row["messages"][-1]["content"])["predicted_article"] == 234
+    answer = json.loads(row["messages"][-1]["content"])
+    assert answer["predicted_article"] == 234
+    assert list(answer) == ["explanation", "predicted_article"]  # in the order that the prompt asks for
     assert preferences(record, house.answers) == ""
 
 
