@@ -54,7 +54,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
         hear = ["run", "phone-battery", "--set", "jury_size=5", "--set", "rounds=2", "--set", "consensus=1", "--json"]
         hearing = json.loads(run(*hear))["run"]
         paused = json.loads(run(*hear, "--until", "round 1"))["run"]
-        run("run", "criminal-bus-wallet", "--procedure", "verdict")
+        run("run", "criminal-bus-wallet", "--procedure", "verdict", "--set", "learning.on=true")
     return Desk(home, hearing, paused)
 
 
