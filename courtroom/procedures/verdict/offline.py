@@ -173,7 +173,7 @@ def _final(judgment: Judgment, thought: str) -> FinalJudgment:
     return FinalJudgment(
         thought=thought,
         relevant_articles=judgment.relevant_articles,
-        charge=judgment.charges,
+        accusation=judgment.charges,
         term_of_imprisonment=judgment.term_of_imprisonment,
     )
 

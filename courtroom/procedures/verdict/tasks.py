@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from courtroom.cases.criminal import CriminalCase
-from courtroom.judging.answers import JudgmentAnswer
-from courtroom.law.article_numbers import article_number
+from courtroom.judging.answers import TERM, Articles, Charges, OneTerm
+from courtroom.law.article_numbers import ArticleNumber
 from courtroom.law.judgment import Judgment
 from courtroom.law.statute import Statute
 from courtroom.media.medium import Medium
@@ -29,13 +29,19 @@ class EventPoints(Answer):
 class Shortlist(Answer):
     """S_statute: about five articles, the weightiest first; others than the candidates may be among them (prompt 2)."""
 
-    articles: tuple[int, ...] = Field(min_length=1, max_length=12, description="Article numbers, e.g. 272, 384.")
+    articles: tuple[ArticleNumber, ...] = Field(
+        min_length=1, max_length=12, description="Article numbers, e.g. 272, 384."
+    )
 
     @field_validator("articles", mode="before")
     @classmethod
-    def _numbers(cls, value: Any) -> Any:
-        items = value if isinstance(value, list | tuple) else [value]
-        return list(dict.fromkeys(article_number(item) if isinstance(item, str | int) else item for item in items))
+    def _several(cls, value: Any) -> Any:
+        return value if isinstance(value, list | tuple) else [value]
+
+    @field_validator("articles")
+    @classmethod
+    def _once(cls, articles: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(articles))
 
 
 EXPLANATION = Field(min_length=1, description="How the facts meet the elements of the article, in short.")
@@ -48,13 +54,9 @@ class Draft(Answer):
     The article stands before its basis, as in the paper's output form; the knob `reasons_first` turns this round.
     """
 
-    predicted_article: int
+    published_order = "appendix E, prompt 3"
+    predicted_article: ArticleNumber
     explanation: str = EXPLANATION
-
-    @field_validator("predicted_article", mode="before")
-    @classmethod
-    def _number(cls, value: Any) -> Any:
-        return article_number(value) if isinstance(value, str | int) else value
 
 
 class _Explained(Answer):
@@ -64,6 +66,8 @@ class _Explained(Answer):
 class ReasonedDraft(Draft, _Explained):
     """A draft whose basis stands before the article."""
 
+    published_order = ""
+
 
 class Verification(Answer):
     """(flag, feedback): Pass or Reject with advice (prompt 4).
@@ -71,6 +75,7 @@ class Verification(Answer):
     The flag stands before the advice, as in the paper's output form; the knob `reasons_first` turns this round.
     """
 
+    published_order = "appendix E, prompt 4"
     need_rejudge: bool = Field(description="True rejects the draft.")
     suggestions: str = SUGGESTIONS
 
@@ -82,20 +87,24 @@ class _Advised(Answer):
 class ReasonedVerification(Verification, _Advised):
     """A verification whose advice stands before the flag."""
 
-
-class _Thought(Answer):
-    thought: str = Field(min_length=1, description="The reasoning in short.")
+    published_order = ""
 
 
-class FinalJudgment(JudgmentAnswer, _Thought):
+class FinalJudgment(Answer):
     """y_final: the reasoning in short, then the judgment (prompt 5)."""
 
-    charge: tuple[str, ...] = Field(
-        min_length=1,
-        max_length=12,
-        validation_alias=AliasChoices("accusation", "charge", "charges"),
-        description="Names of charges without the word for crime, the weightiest first.",
-    )
+    thought: str = Field(min_length=1, description="The reasoning in short.")
+    relevant_articles: Articles
+    accusation: Charges = Field(validation_alias=AliasChoices("accusation", "charge", "charges"))
+    term_of_imprisonment: OneTerm = Field(description=TERM)
+
+    def judgment(self) -> Judgment:
+        """As a judgment, names and numbers made uniform."""
+        return Judgment(
+            relevant_articles=self.relevant_articles,
+            charges=self.accusation,
+            term_of_imprisonment=self.term_of_imprisonment,
+        )
 
 
 class Recalled(Strict):
