@@ -25,8 +25,12 @@ from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
+from tests.asked import Asked
+from tests.test_inputs import changed_inputs, covers
+from tests.test_inputs import text as sent
 from tests.test_jurisagents import text_of
 from tests.toy import Scripted
+from tests.verdict_questions import FILE, questions, rendered
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -324,3 +328,19 @@ def test_a_correction_that_is_still_wrong_is_left_out(house: Courthouse) -> None
     assert preferences(record, house.answers) == supervised(record, house.answers) == ""
     assert record.run.verdict is not None
     assert record.run.verdict.outcome == "0 demonstrations, 0 preference pairs"
+
+
+@pytest.mark.parametrize("question", questions(), ids=lambda one: one.task.name)
+def test_every_input_with_a_memory_in_view_changes_what_is_sent(question: Asked) -> None:
+    left_out = question.task.offline_only
+    unseen = [
+        path
+        for path, task in changed_inputs(question)
+        if not any(covers(one, path) for one in left_out) and sent(question, task) == question.text()
+    ]
+    assert unseen == []
+
+
+def test_the_prompts_with_a_memory_in_view_are_those_on_file() -> None:
+    kept = FILE.read_text(encoding="utf-8")
+    assert rendered() == kept, "read the new prompts, then write them by python -m tests.verdict_questions"

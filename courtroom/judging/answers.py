@@ -34,14 +34,12 @@ def _names(value: Any) -> Any:
 
 Articles = Annotated[
     tuple[ArticleNumber, ...],
-    Field(min_length=1, max_length=12, description="Numbers of articles of the Criminal Law, the weightiest first."),
+    Field(min_length=1, max_length=12, description="Numbers of articles of the Criminal Law, weightiest first."),
     BeforeValidator(_several),
 ]
 Charges = Annotated[
     tuple[str, ...],
-    Field(
-        min_length=1, max_length=12, description="Names of charges without the word for crime, the weightiest first."
-    ),
+    Field(min_length=1, max_length=12, description="Names of charges without the word for crime, weightiest first."),
     BeforeValidator(_names),
 ]
 TERM = (
