@@ -125,13 +125,18 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+def parser() -> argparse.ArgumentParser:
+    """What the command line takes."""
+    made = argparse.ArgumentParser(description="Train an expert on the data that `courtroom align` has written.")
+    made.add_argument("folder", type=Path, help="with sft.jsonl, dpo.jsonl and adapter.json")
+    made.add_argument("--to", type=Path, required=True, help="a folder for the adapters and the expert")
+    made.add_argument("--base", default="", help="another base model than adapter.json names, or a folder")
+    return made
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, and train."""
-    parser = argparse.ArgumentParser(description="Train an expert on the data that `courtroom align` has written.")
-    parser.add_argument("folder", type=Path, help="with sft.jsonl, dpo.jsonl and adapter.json")
-    parser.add_argument("--to", type=Path, required=True, help="a folder for the adapters and the expert")
-    parser.add_argument("--base", default="", help="another base model than adapter.json names, or a folder")
-    given = parser.parse_args(arguments)
+    given = parser().parse_args(arguments)
     try:
         print(f"The expert is in {train(given.folder, given.to, given.base)}.")
     except CourtroomError as error:
