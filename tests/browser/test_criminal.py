@@ -28,6 +28,7 @@ def judged(page: Page, bench: Procedure, case: str, preset: str = "") -> str:
     if preset:
         page.get_by_role("radio", name=preset, exact=True).click()
         expect(page.get_by_text(next(one.help for one in bench.presets if one.title == preset))).to_be_visible()
+        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
     found = re.search(r"run=([\w-]+)", page.url)
