@@ -10,27 +10,29 @@ from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
 from courtroom.judging.dispute_cues import CUE_BY_NAME, SPECIFIC, cues_in
 from courtroom.judging.dispute_weights import Contribution, contributions, weigh
 from courtroom.models.offline import Methods
-from courtroom.procedures.cyberjurors.offline import stance
-from courtroom.procedures.cyberjurors.offline.phrases import say, side_name
-from courtroom.procedures.cyberjurors.tasks import (
-    AnalyseDispute,
+from courtroom.procedures.cyberjurors.answers import (
     Analysis,
     BuyerPosition,
     ConflictFocus,
     Degree,
-    ExtractFocus,
     Finding,
     Focus,
-    Judge,
-    JudgeAtOnce,
     Opinion,
-    PerceiveEvidence,
     Perception,
-    SelectEvidence,
     Selection,
     SellerPosition,
-    Summarise,
     Summary,
+)
+from courtroom.procedures.cyberjurors.offline import stance
+from courtroom.procedures.cyberjurors.offline.phrases import say, side_name
+from courtroom.procedures.cyberjurors.tasks import (
+    AnalyseDispute,
+    ExtractFocus,
+    Judge,
+    JudgeAtOnce,
+    PerceiveEvidence,
+    SelectEvidence,
+    Summarise,
 )
 from courtroom.text.central import central
 from courtroom.text.words import words
@@ -62,14 +64,12 @@ def select(task: SelectEvidence, draw: random.Random) -> Selection:
         return relevance + media + 0.05 * min(4, len(SPECIFIC.findall(piece.text))) + 0.05 * len(cues_in(piece.text))
 
     best = max(task.candidates, key=worth)
-    return Selection(
-        selected_evidence_id=best.id, reason=say(task.case.language, "selected", score=f"{worth(best):.2f}")
-    )
+    return Selection(selected_evidence_id=best.id, reason=say(task.language, "selected", score=f"{worth(best):.2f}"))
 
 
 def perceive(task: PerceiveEvidence, draw: random.Random) -> Perception:
     """What text and descriptions say. The media themselves are not looked at, and the answer says so."""
-    language, piece = task.case.language, task.evidence
+    language, piece = task.language, task.evidence
     contributions = weigh(piece)
     own = sum(c.weight for c in contributions) * stance.vote(piece.side)
     strength: Degree = "strong" if own >= 2.0 else "moderate" if own >= 0.8 else "weak"
@@ -170,7 +170,7 @@ def judge_at_once(task: JudgeAtOnce, draw: random.Random) -> Opinion:
 
 def summarise(task: Summarise, draw: random.Random) -> Summary:
     """Counts, and for each side the reasons that stand most in the middle of all."""
-    language = task.case.language
+    language = task.language
     counts = Counter(opinion.verdict for opinion in task.opinions)
     buyer, seller = counts["buyer"], counts["seller"]
     arguments = [

@@ -15,7 +15,7 @@ from courtroom.cases.dispute import Dispute, Side
 from courtroom.judging.dispute_cues import direction
 from courtroom.judging.dispute_weights import Contribution, context, weigh
 from courtroom.panel.personas import Persona
-from courtroom.procedures.cyberjurors.tasks import Clue, Heard, Summary
+from courtroom.procedures.cyberjurors.answers import Clue, Heard, Summary
 from courtroom.text.words import words
 
 EVIDENCE_SCALE = 4.0
