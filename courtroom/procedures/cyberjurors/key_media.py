@@ -10,6 +10,8 @@ from courtroom.media.medium import Medium
 from courtroom.procedures.cyberjurors.answers import Clue, Finding
 
 _CLOCK = re.compile(r"(?<![\d:])(?:(\d{1,2}):)?(\d{1,3}):(\d{2})(?![\d:])")
+_MIDDLE = 0.5
+"""A frame is labelled with its whole second, so the one that is meant lies within the second from there on."""
 _RANK = {"high": 0, "medium": 1, "low": 2}
 
 
@@ -49,7 +51,7 @@ def _named(case: Dispute, clues: tuple[Clue, ...]) -> Iterator[tuple[Finding, Me
             if medium.kind == "image":
                 yield finding, medium, None
             else:
-                yield from ((finding, medium, moment) for moment in seconds(finding.timestamp))
+                yield from ((finding, medium, moment + _MIDDLE) for moment in seconds(finding.timestamp))
 
 
 def _piece(case: Dispute, clue: Clue) -> tuple[Medium, ...]:
