@@ -52,7 +52,7 @@ class Finding(Answer):
     """Something seen in one medium: a pivotal clue, and what it argues."""
 
     media_type: Literal["image", "video"]
-    media_index: int = Field(ge=0, description="Number of the medium in this piece, from 0.")
+    media_index: int = Field(ge=0, le=99, description="Number of the medium in this piece, from 0.")
     timestamp: str = Field(default="", description="mm:ss of the frame in a video; empty for an image.")
     description: str = Field(description="What is seen.")
     benefit_analysis: str = Field(default="", description="Why it speaks for this side's claim, or against it.")
