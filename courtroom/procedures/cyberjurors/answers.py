@@ -1,15 +1,14 @@
 """What the answers of jurors and clerk look like: the fields of the paper's prompts (appendix E).
 
-Reasons stand before what they lead to. The paper's prompts E.4, E.5 and E.7 ask for the decision first; the classes
-`...AsPublished` are the same answers in that order, for the setting `field_order`.
+Reasons stand before what they lead to. The paper's prompts E.4, E.5 and E.7 have another order; the forms `..._PUBLISHED` are
+the same answers in that order, for the setting `field_order`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, Field, create_model
 
 from courtroom.cases.dispute import Side
 from courtroom.models.task import Answer
@@ -18,13 +17,17 @@ from courtroom.strict import Strict
 Degree = Literal["strong", "moderate", "weak"]
 
 
-def in_order(*names: str) -> Callable[[dict[str, Any]], None]:
-    """A change of an answer's schema: its fields in this order, which is the one in which a model writes them."""
+def in_order(answer: type[Answer], source: str, *names: str) -> type[BaseModel]:
+    """A form with the fields of an answer in the order in which the paper has them, which is how a model writes them.
 
-    def order(schema: dict[str, Any]) -> None:
-        schema["properties"] = {name: schema["properties"][name] for name in names}
-
-    return order
+    Args:
+        source: where the paper has it.
+        names: all fields of the answer.
+    """
+    fields: dict[str, Any] = {name: (answer.model_fields[name].annotation, answer.model_fields[name]) for name in names}
+    form = create_model(answer.__name__, __base__=Answer, **fields)
+    form.published_order = source
+    return form
 
 
 class Focus(Answer):
@@ -42,14 +45,14 @@ class Selection(Answer):
     selected_evidence_id: str = Field(description="Id of one of the pieces listed, e.g. buyer-2.")
 
 
-class SelectionAsPublished(Selection):
-    """The choice before its reason."""
-
-    model_config = ConfigDict(json_schema_extra=in_order("selected_evidence_id", "reason"))
+SELECTION_PUBLISHED = in_order(Selection, "E.4", "selected_evidence_id", "reason")
+"""The choice before its reason."""
 
 
 class Finding(Answer):
     """Something seen in one medium: a pivotal clue, and what it argues."""
+
+    opens_with = ("media_type", "media_index")
 
     media_type: Literal["image", "video"]
     media_index: int = Field(ge=0, le=99, description="Number of the medium in this piece, from 0.")
@@ -64,19 +67,17 @@ class Perception(Answer):
 
     visual_findings: tuple[Finding, ...] = ()
     evidence_summary: str = Field(min_length=1, description="What the piece shows, in a sentence or two.")
-    support_strength: Degree = Field(description="How strongly the piece supports this side's claim.")
     sufficiency_reason: str = Field(default="", description="What is proven by now, and what is still open.")
+    support_strength: Degree = Field(description="How strongly the piece supports this side's claim.")
     is_sufficient: bool = Field(description="True when this side's claim is now adequately verified or refuted.")
 
 
-class PerceptionAsPublished(Perception):
-    """The decision that enough was seen before its reason."""
-
-    model_config = ConfigDict(
-        json_schema_extra=in_order(
-            "visual_findings", "evidence_summary", "support_strength", "is_sufficient", "sufficiency_reason"
-        )
-    )
+PERCEPTION_PUBLISHED = in_order(
+    Perception,
+    "E.5",
+    *("visual_findings", "evidence_summary", "support_strength", "is_sufficient", "sufficiency_reason"),
+)
+"""Strength and sufficiency before the reason for the latter."""
 
 
 class Clue(Strict):
@@ -145,10 +146,8 @@ class Opinion(Answer):
     verdict: Side
 
 
-class OpinionAsPublished(Opinion):
-    """The verdict before its reasons (prompt E.7)."""
-
-    model_config = ConfigDict(json_schema_extra=in_order("verdict", "reasoning"))
+OPINION_PUBLISHED = in_order(Opinion, "E.7", "verdict", "reasoning")
+"""The verdict before its reasons."""
 
 
 class Heard(Strict):

@@ -10,17 +10,17 @@ from courtroom.models.narrow import narrowed
 from courtroom.models.task import Task
 from courtroom.panel.personas import Persona
 from courtroom.procedures.cyberjurors.answers import (
+    OPINION_PUBLISHED,
+    PERCEPTION_PUBLISHED,
+    SELECTION_PUBLISHED,
     Analysis,
     Clue,
     Examination,
     Focus,
     Heard,
     Opinion,
-    OpinionAsPublished,
     Perception,
-    PerceptionAsPublished,
     Selection,
-    SelectionAsPublished,
     Summary,
 )
 
@@ -39,7 +39,7 @@ class SelectEvidence(Task[Selection]):
 
     name = "select"
     title = "Evidence selection"
-    offline_only = ("language",)  # a prompt has it from the case, in `_system`
+    offline_only = ("language", "candidates.side")  # a prompt has the one in `_system`, the other in the pieces' ids
     language: str
     focus: Focus
     side: Side
@@ -51,7 +51,7 @@ class SelectEvidence(Task[Selection]):
     @property
     def form(self) -> type[BaseModel]:
         """An answer that names one of the candidates."""
-        answer = Selection if self.reasons_first else SelectionAsPublished
+        answer = Selection if self.reasons_first else SELECTION_PUBLISHED
         return narrowed(answer, {"selected_evidence_id": tuple(piece.id for piece in self.candidates)})
 
     def problem(self, answer: Selection) -> str | None:
@@ -67,7 +67,7 @@ class PerceiveEvidence(Task[Perception]):
 
     name = "perceive"
     title = "Clue perception"
-    offline_only = ("language",)  # a prompt has it from the case, in `_system`
+    offline_only = ("language", "evidence.side")  # a prompt has the one in `_system`, the other as `side`
     language: str
     focus: Focus
     side: Side
@@ -79,7 +79,7 @@ class PerceiveEvidence(Task[Perception]):
     @property
     def form(self) -> type[BaseModel]:
         """Its fields in the paper's order, or reasons first."""
-        return Perception if self.reasons_first else PerceptionAsPublished
+        return Perception if self.reasons_first else PERCEPTION_PUBLISHED
 
     def media(self) -> tuple[Medium, ...]:
         """The media of the chosen piece."""
@@ -111,7 +111,7 @@ class Judge(Task[Opinion]):
 
     name = "judge"
     title = "Verdict"
-    offline_only = ("case",)  # a prompt has the examination; the offline model weighs the pieces' own words
+    offline_only = ("case", "late.side")  # a prompt has the examination; the offline model weighs the pieces' own words
     case: Dispute
     rules: tuple[str, ...] = ()
     late: tuple[Evidence, ...] = ()
@@ -128,7 +128,7 @@ class Judge(Task[Opinion]):
     @property
     def form(self) -> type[BaseModel]:
         """Its fields in the paper's order, or reasons first."""
-        return Opinion if self.reasons_first else OpinionAsPublished
+        return Opinion if self.reasons_first else OPINION_PUBLISHED
 
 
 class JudgeAtOnce(Task[Opinion]):
