@@ -100,12 +100,11 @@ def test_the_analysis_the_verdict_and_the_summary_are_not_sent_the_texts_of_the_
     assert all(line.text in text_of(request) for request in sent for line in case.chat)
 
 
-def test_evidence_that_came_in_late_reaches_the_verdict(house: Courthouse, jury: Jury) -> None:
+def test_evidence_that_came_in_late_is_shown_to_all_as_it_is_and_not_examined(house: Courthouse, jury: Jury) -> None:
     case = dispute(house)
     late = Evidence(id="seller-9", side="seller", text="A receipt was found behind the sofa.", late=True)
     hear(house, case.model_copy(update={"evidence": (*case.evidence, late)}), jury_size=1, grounding_rounds=1)
-    (judged,) = asked(jury, "judge")
-    assert "> A receipt was found behind the sofa." in text_of(judged)
+    assert all(text_of(request).count("> A receipt was found behind the sofa.") == 1 for request in jury.asked)
 
 
 def test_earlier_clues_come_with_what_was_seen_and_what_it_argues(house: Courthouse, jury: Jury) -> None:
@@ -235,7 +234,8 @@ def test_the_analysis_is_shown_key_frames_with_their_times_and_no_video_whole_ag
 
 def test_a_dispute_never_meets_the_precedent_that_was_made_of_it(house: Courthouse, jury: Jury) -> None:
     own = from_dispute(dispute(house)).model_copy(update={"norms": ("The jury decided just this case so.",)})
-    house.knowledge.precedents.add([own])
+    copy = own.model_copy(update={"id": "copied"})
+    house.knowledge.precedents.add([own, copy])
     record = hear(house, jury_size=2, precedents=5)
     (found,) = [retrieval for retrieval in record.retrievals if isinstance(retrieval.query, Search)]
     assert own.id not in {hit.id for hit in found.hits}

@@ -70,7 +70,6 @@ async def judge(
         else Judge(
             case=court.case,
             rules=rules,
-            late=tuple(piece for piece in court.case.evidence if piece.late),
             examination=view,
             seat=seat_of(juror),
             persona=juror.persona,
@@ -112,7 +111,8 @@ async def recall(court: Hearing) -> dict[str, tuple[str, ...]]:
         collection="precedents", text=dispute_text(case), k=setup.precedents, exclude=(case.id, precedent_id(case))
     )
     precedents = await court.retrieve("precedents", query)
-    norms = tuple(dict.fromkeys(norm for hit in precedents for norm in hit.record["norms"]))
+    others = [hit for hit in precedents if hit.record["dispute"] != query.text]  # nor a copy of it under another id
+    norms = tuple(dict.fromkeys(norm for hit in others for norm in hit.record["norms"]))
 
     async def memory(juror: Member) -> tuple[str, ...]:
         if not norms or juror.persona is None:

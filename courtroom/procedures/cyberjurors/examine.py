@@ -87,7 +87,7 @@ async def ground_side(court: Hearing, eye: Member, focus: Focus, side: Side) -> 
     Where one piece alone is left there is nothing to select, and nobody is asked.
     """
     setup, persona = court.setup, coloured(court, eye)
-    left = list(court.case.by_side(side))
+    left = [piece for piece in court.case.by_side(side) if not piece.late]  # these are shown to all as they are
     clues: list[Clue] = []
     for number in range(1, setup.pieces + 1):
         if not left:

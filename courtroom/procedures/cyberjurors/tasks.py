@@ -39,7 +39,8 @@ class SelectEvidence(Task[Selection]):
 
     name = "select"
     title = "Evidence selection"
-    offline_only = ("language", "candidates.side")  # a prompt has the one in `_system`, the other in the pieces' ids
+    # A prompt has the language in `_system` and the side in the pieces' ids; late pieces are no candidates.
+    offline_only = ("language", "candidates.side", "candidates.late")
     language: str
     focus: Focus
     side: Side
@@ -67,7 +68,8 @@ class PerceiveEvidence(Task[Perception]):
 
     name = "perceive"
     title = "Clue perception"
-    offline_only = ("language", "evidence.side")  # a prompt has the one in `_system`, the other as `side`
+    # A prompt has the language in `_system` and the side as `side`; late pieces are not looked at.
+    offline_only = ("language", "evidence.side", "evidence.late")
     language: str
     focus: Focus
     side: Side
@@ -111,11 +113,9 @@ class Judge(Task[Opinion]):
 
     name = "judge"
     title = "Verdict"
-    offline_only = ("case", "late.side")  # a prompt has the examination; the offline model weighs the pieces' own words
+    offline_only = ("case",)  # a prompt has the examination; the offline model weighs the pieces' own words
     case: Dispute
     rules: tuple[str, ...] = ()
-    late: tuple[Evidence, ...] = ()
-    """Evidence that came in after the examination, which therefore says nothing of it."""
     examination: Examination
     seat: int = Field(ge=1)
     persona: Persona | None = None
