@@ -11,6 +11,8 @@ import pytest
 
 from courtroom.cases.dispute import Dispute, Evidence
 from courtroom.courthouse import Courthouse
+from courtroom.engine.control import Control
+from courtroom.engine.interventions import ChangeSetup
 from courtroom.engine.paper import departures
 from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Search
@@ -178,6 +180,20 @@ def test_examinations_that_differ_by_sampling_alone_are_asked_once_at_temperatur
     assert examined(2, model=cold) == 1
     assert examined(3, model=cold, members={"juror-02": other}) == 2
     assert examined(4, model=cold, persona_examines=True) == 3
+
+
+def test_who_joins_at_temperature_0_has_the_examination_that_was_made(house: Courthouse, jury: Jury) -> None:
+    cold = ModelSpec(id="cold", vision="no", temperature=0)
+    setup = CyberJurorsSetup(model=cold, jury_size=2, rounds=2, consensus=1.0)
+    run = house.new_run("cyberjurors", house.library.case(CASE), setup, 0)
+    house.runner.go(run, Control(stage="round 1"))
+    house.runner.wait(run, 30)
+    house.interventions.intervene(run, ChangeSetup(key="jury_size", value=3))
+    house.runner.go(run)
+    house.runner.wait(run, 30)
+    assert house.record(run).run.status == "done"
+    assert len(asked(jury, "extract")) == 1
+    assert "0/juror-03" in {request.tag for request in asked(jury, "judge")}
 
 
 @pytest.mark.parametrize(

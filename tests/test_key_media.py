@@ -8,6 +8,7 @@ import pytest
 
 from courtroom.cases.dispute import Dispute, Evidence, Transaction
 from courtroom.media.medium import Medium
+from courtroom.models.prices import estimate_prompt
 from courtroom.models.request import Message
 from courtroom.models.wire import nearest
 from courtroom.procedures.cyberjurors.answers import Clue, Finding, Perception
@@ -76,3 +77,11 @@ def test_other_moments_of_a_video_are_another_question() -> None:
     digests = [str(Message("user", (medium,)).digest()) for medium in (video, one, other)]
     assert len(set(digests)) == 3
     assert digests[0] == str(["user", [f"medium:{'0' * 64}"]])
+
+
+def test_a_video_shown_at_moments_is_estimated_by_its_frames() -> None:
+    whole, one, two = (
+        estimate_prompt([Message("user", (CLIP.model_copy(update={"moments": moments}),))])
+        for moments in ((), (1.0,), (1.0, 2.0))
+    )
+    assert one * 2 == two < whole
