@@ -10,7 +10,9 @@ from courtroom.models.connections import Connection, Connections
 from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
 from tests.openai_server import OpenAIServer
-from tests.test_pages import ROOT
+from tests.test_pages import ROOT, house
+
+__all__ = ["house"]  # a fixture
 
 OURS = {name for provider in PROVIDERS.values() for name in (*provider.keys, *provider.addresses)}
 
