@@ -34,8 +34,8 @@ def reachable(connections: Connections) -> dict[str, Offer]:
     return ALWAYS | {_label(offer): offer for offer in found}
 
 
-def model_picker(values: dict[str, Any], key: str, connections: Connections) -> dict[str, Any]:
-    """The model's id and connection; what else a setup says of the model stays.
+def model_picker(values: dict[str, Any], key: str, connections: Connections) -> tuple[dict[str, Any], bool]:
+    """The model's id and connection, and whether it is one of those offered; what else a setup says of it stays.
 
     Args:
         values: a model's part of the setup.
@@ -55,13 +55,11 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
     offer = known.get(chosen or OFFLINE) or Offer(
         id=(chosen or OFFLINE).strip(), connection=values.get("connection", "")
     )
-    if now == chosen:
-        offer = Offer(**{**offer.model_dump(), "connection": values.get("connection", "")})
     if offer.facts() and offer.id not in ABOUT:
         st.caption(literal(offer.facts()))
     picked = {**values, "id": offer.id}
     picked.pop("connection", None)
-    return {**picked, **({"connection": offer.connection} if offer.connection else {})}
+    return {**picked, **({"connection": offer.connection} if offer.connection else {})}, offer in known.values()
 
 
 def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:

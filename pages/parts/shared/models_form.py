@@ -136,9 +136,9 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
     fields = ModelSpec.model_fields
     columns = st.columns(3, gap="large")
     with columns[0]:
-        values = model_picker(values, key, connections)
-        if connections or values.get("connection"):
-            there = _connection(values.pop("connection", ""), connections, f"{key}-connection")
+        values, is_listed = model_picker(values, key, connections)
+        if not is_listed and (connections or values.get("connection")):
+            there = _connection(values.pop("connection", ""), connections, f"{key}-connection-{values['id']}")
             values |= {"connection": there} if there else {}
     with columns[1]:
         try_it(values, key, connections)
