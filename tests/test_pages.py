@@ -339,6 +339,19 @@ def test_a_learning_step_is_undone_on_the_page(house: Courthouse) -> None:
     assert len(house.knowledge.memory.standards) == len(house.knowledge.memory.buffer) == 0
 
 
+def test_the_memory_is_named_on_the_page(house: Courthouse) -> None:
+    benched(house, "verdict", learning={"on": True})
+    app = page("knowledge", part="standards")
+    app.text_input(key="snapshot-name").set_value("one").run()
+    app.button(key="snapshot-take").click().run()
+    assert not app.exception, app.exception
+    assert [one.name for one in house.knowledge.snapshots.all()] == ["empty", "one"]
+    assert list(app.dataframe[0].value["Name"]) == ["empty", "one"]
+    app.text_input(key="snapshot-name").set_value("a b").run()
+    app.button(key="snapshot-take").click().run()
+    assert "be named “a b”" in app.error[0].value
+
+
 def test_setup_offers_the_case_that_the_person_came_from(house: Courthouse) -> None:
     own = house.library.case("oak-table").model_copy(update={"id": "own", "title": "A case of one's own"})
     house.library.restore(own)

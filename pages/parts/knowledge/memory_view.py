@@ -39,6 +39,7 @@ def memory_view(house: Courthouse, part: str) -> None:
             icon=":material/psychology:",
         )
         return
+    _snapshots(house)
     if units:
         _search(house, part)
     theme = st.context.theme.type or "light"
@@ -66,6 +67,29 @@ def _standards(house: Courthouse, archived: list[Standard], buffered: list[Stand
         st.caption("Trajectories that were wrong, or right without having been verified.")
         for standard in buffered:
             _standard(standard)
+
+
+def _snapshots(house: Courthouse) -> None:
+    """What is named, and a field to name the memory as it is now."""
+    with st.expander("Snapshots", icon=":material/photo_camera:"):
+        st.caption("A run sees the snapshot that its setup names. It never changes, whatever is learned afterwards.")
+        name = st.text_input("Name of the memory as it is now", key="snapshot-name", max_chars=60)
+        if st.button("Take a snapshot", key="snapshot-take", disabled=not name.strip()):
+            try:
+                house.knowledge.snapshot(name.strip())
+            except CourtroomError as error:
+                st.error(literal(str(error)))
+        rows = [
+            {
+                "Name": one.name,
+                "Standards": one.standards,
+                "Micro-directives": one.directives,
+                "Buffer": one.buffer,
+                "Digest": one.digest[:12],
+            }
+            for one in house.knowledge.snapshots.all()
+        ]
+        st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")
 
 
 def _search(house: Courthouse, part: str) -> None:
