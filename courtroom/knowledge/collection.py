@@ -161,7 +161,7 @@ class Collection(Generic[R]):
     def ready(self, records: Iterable[R]) -> list[Ready]:
         """Work out what is to be written of records, so that the transaction in which that is done is short."""
         return [
-            (record.id, record.model_dump_json(), word_index.line("\n".join(self._texts_of(record))))
+            (record.id, record.model_dump_json(), word_index.line("\n".join(self.texts_of(record))))
             for record in records
         ]
 
@@ -212,7 +212,7 @@ class Collection(Generic[R]):
         return {
             record.id + OTHER * number: text
             for record in self.all()
-            for number, text in enumerate(self._texts_of(record))
+            for number, text in enumerate(self.texts_of(record))
         }
 
     # --- finding --------------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ class Collection(Generic[R]):
 
     async def vectors(self, names: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """The vectors of records by id, each of length 1."""
-        texts = {name: self._texts_of(record)[0] for name in names if (record := self._readable(name)) is not None}
+        texts = {name: self.texts_of(record)[0] for name in names if (record := self._readable(name)) is not None}
         rows = await self._embedding.embed(list(texts.values()))
         return dict(zip(texts, rows, strict=True))
 
@@ -327,7 +327,7 @@ class Collection(Generic[R]):
             rows = db.execute("SELECT seq, id, body FROM knowledge WHERE collection = ?", (self.name,)).fetchall()
             records = read_all(rows, lambda row: (row["seq"], self._record(row)))[0]
             for seq, record in records:
-                word_index.put(db, self.name, seq, word_index.line("\n".join(self._texts_of(record))))
+                word_index.put(db, self.name, seq, word_index.line("\n".join(self.texts_of(record))))
         return len(records)
 
     def close(self) -> None:
@@ -377,7 +377,8 @@ class Collection(Generic[R]):
 
     # --- within ---------------------------------------------------------------------------------------------
 
-    def _texts_of(self, record: R) -> tuple[str, ...]:
+    def texts_of(self, record: R) -> tuple[str, ...]:
+        """What is searched of a record: a text, or one in each language."""
         text = self._text_of(record)
         return (text,) if isinstance(text, str) else text
 
@@ -395,4 +396,4 @@ class Collection(Generic[R]):
         with self._database.transaction() as db:
             rows = db.execute(f"SELECT seq, id, body {missing}", (self.name,)).fetchall()
             for seq, record in read_all(rows, lambda row: (row["seq"], self._record(row)))[0]:
-                word_index.put(db, self.name, seq, word_index.line("\n".join(self._texts_of(record))))
+                word_index.put(db, self.name, seq, word_index.line("\n".join(self.texts_of(record))))
