@@ -19,10 +19,9 @@ from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.courtroom_llm import views
-from courtroom.procedures.courtroom_llm.deliberate import cut
+from courtroom.procedures.courtroom_llm.pleading import cut, pointed_to
 from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, UnknownTexts
-from courtroom.procedures.courtroom_llm.tasks import same
 from courtroom.settings import Settings
 from tests.real import FOLDER, needs_real_data
 from tests.toy import Scripted
@@ -186,7 +185,6 @@ def test_a_label_in_other_writing_is_taken_and_one_outside_the_two_is_asked_agai
     record = hear(house, outside, judges=1, seed=1)
     assert record.run.verdict is not None
     assert record.run.verdict.outcome == "fear"
-    assert same("NOT-entailment", ("entailment", "not_entailment")) == "not_entailment"
 
 
 def test_no_member_is_told_a_known_label_of_the_text_it_hears(house: Courthouse) -> None:

@@ -224,6 +224,10 @@ class Court(Generic[C, S]):
         self._services.record(tallied)
         return tallied
 
+    def enough(self, have: int, of: int) -> bool:
+        """Whether there are any, and as many as the setup's quorum asks for."""
+        return bool(have) and have >= self.setup.quorum * of
+
     def needs(self, have: int, of: int, what: str) -> None:
         """Stop the run where there are too few to go on; it can be continued.
 
@@ -235,7 +239,7 @@ class Court(Generic[C, S]):
         Raises:
             QuorumLost: there are none, or fewer than the setup's quorum asks for.
         """
-        if not have or have < self.setup.quorum * of:
+        if not self.enough(have, of):
             raise QuorumLost(
                 f"Only {have} of {of} {what}, fewer than the quorum asks for. "
                 "Check the models' server and keys, then continue: those who failed are asked again."
