@@ -31,6 +31,6 @@ class Trial:
 
 
 def passages(case: LabelledTask, text: str, second: str) -> tuple[Passage, ...]:
-    """A text, or both of a pair, with what the task calls them."""
-    first = Passage(name=case.names[0], text=text)
-    return (first, Passage(name=case.names[1], text=second)) if second else (first,)
+    """A text, or both of a pair, with what the task calls them, each name on one line."""
+    texts = (text, second) if second else (text,)
+    return tuple(Passage(name=" ".join(name.split()), text=one) for name, one in zip(case.names, texts, strict=False))
