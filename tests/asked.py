@@ -10,6 +10,7 @@ import pytest
 
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import merged
 from courtroom.media.medium import Medium
 from courtroom.models.prompts import Prompts
 from courtroom.models.request import Message
@@ -43,8 +44,8 @@ def asked(
 ) -> list[Asked]:
     """What a run with these changes of the default setup would ask, in the order in which it would ask it."""
     found = PROCEDURES[procedure]
-    values = {**found.setup().model_dump(mode="json"), **(changes or {})}
-    values["model"] = {**values["model"], "id": MODEL}
+    values = merged(found.setup().model_dump(mode="json"), changes or {})
+    values = merged(values, {"model": {"id": MODEL}})
     said: list[Asked] = []
     real = Prompts.render
 

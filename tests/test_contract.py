@@ -18,6 +18,7 @@ import pytest
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import merged
 from courtroom.engine.control import Control
 from courtroom.engine.events import EVENT, Seated
 from courtroom.engine.procedure import Procedure
@@ -205,7 +206,7 @@ def test_an_estimate_counts_what_the_run_then_asks_and_stays_below_the_bound(
 def test_every_preset_is_a_setup_that_can_be_written_out_and_read_again(heard: Heard, procedure: Procedure) -> None:
     case = heard.record.case
     for preset in procedure.presets:
-        values = {**procedure.setup().model_dump(mode="json"), **preset.changes}
+        values = merged(procedure.setup().model_dump(mode="json"), preset.changes)
         complete, members = procedure.prepare(case, procedure.setup.model_validate(values), 3)
         again: Setup = procedure.setup.model_validate_json(complete.model_dump_json())
         assert procedure.prepare(case, again, 3) == (complete, members)

@@ -13,7 +13,6 @@ from courtroom.law.judgment import Judgment
 from courtroom.media.medium import Medium
 from courtroom.models.task import Answer, Task
 
-
 Yuan = Annotated[float, Field(ge=0, le=1e12)]
 
 
