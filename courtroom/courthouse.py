@@ -56,9 +56,9 @@ class Elsewhere:
     knowledge: Knowledge
     runner: Runner
 
-    async def answer(self, query: Query) -> tuple[Hit, ...]:
+    async def answer(self, query: Query, embedding: str) -> tuple[Hit, ...]:
         """Look something up."""
-        return await asyncio.wrap_future(self.runner.do(self.knowledge.answer(query)))
+        return await asyncio.wrap_future(self.runner.do(self.knowledge.answer(query, embedding)))
 
     def learn(self, run: str, path: str, lesson: Lesson) -> None:
         """Take a lesson in."""
@@ -357,7 +357,8 @@ class Courthouse:
         answering = {spec.otherwise if spec.id == PERSON else spec.id for spec in specs}
         if answering - {OFFLINE, ABSTAIN}:
             await self.pool.warm()
-        await self.knowledge.warm(self.procedures[record.run.procedure].looks_in)
+        knowledge = self.knowledge.using(record.setup.embedding)
+        await knowledge.warm(self.procedures[record.run.procedure].looks_in)
         if not self._warmed:
             self._warmed = True
             gc.collect()

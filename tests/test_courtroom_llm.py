@@ -28,6 +28,7 @@ from courtroom.procedures.courtroom_llm.pleading import cut, pointed_to
 from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, UnknownTexts
 from courtroom.settings import Settings
+from tests.openai_server import OpenAIServer
 from tests.real import FOLDER, needs_real_data
 from tests.toy import Scripted
 
@@ -242,6 +243,22 @@ def test_similar_cases_can_be_drawn_at_random_by_the_seed(house: Courthouse) -> 
     found = [drawn(seed) for seed in range(6)]
     assert found == [drawn(seed) for seed in range(6)]
     assert set(found) == {item.text for item in TASK.items[1:]}
+
+
+def test_a_run_compares_texts_by_the_embedding_of_its_setup(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        record = hear(house, court(), judges=1, embedding="openai/any-embedding")
+        own = hear(house, court(), judges=1)
+    assert record.run.status == "done", record.run.reason
+    assert {found.embedding for found in record.retrievals} == {"openai/any-embedding"}
+    assert {found.embedding for found in own.retrievals} == {""}
+    assert {found.key for found in record.retrievals}.isdisjoint(found.key for found in own.retrievals)
+    fork = house.fork(record.run.id, record.setup)  # the server is gone: what was seen is on record
+    house.runner.go(fork)
+    house.runner.wait(fork, 120)
+    assert [found.hits for found in house.record(fork).retrievals] == [found.hits for found in record.retrievals]
 
 
 @pytest.mark.parametrize("of", SIMILAR)

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.knowledge.embedding import HashedNgrams, LiteLLMEmbedding
+from courtroom.knowledge.embedding import HashedNgrams
 from courtroom.knowledge.index import VectorIndex
+from courtroom.knowledge.litellm_embedding import LiteLLMEmbedding
 from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Draw, Knowledge, Rank, Search
 from courtroom.settings import Settings
@@ -164,6 +165,25 @@ async def test_any_litellm_embedding_can_be_used_and_asks_each_text_once(tmp_pat
     assert v.shape[0] == 3
     assert np.allclose(v[0], v[2])
     assert not np.allclose(v[0], v[1])
+
+
+async def test_a_look_up_by_an_embedding_of_its_own_is_asked_of_that_model_and_of_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, task = three_moods(tmp_path)
+    search = Search(collection="examples", text="A bad day.", k=1, under=task.under("good"))
+    lexical = await base.answer(search)
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        found = await base.answer(search, "openai/any-embedding")
+        ranked = await base.answer(Rank(text="a", candidates=("b", "a"), k=2), "openai/any-embedding")
+    assert [hit.id for hit in ranked] == ["1", "0"]
+    assert ranked[0].similarity == pytest.approx(1, abs=1e-3)
+    assert found[0].similarity != lexical[0].similarity
+    again = await base.answer(search, "openai/any-embedding")  # the server is gone: what was embedded once is kept
+    assert again == found
+    assert await base.answer(search) == lexical
 
 
 def test_an_import_takes_good_lines_and_names_bad_ones(tmp_path: Path) -> None:

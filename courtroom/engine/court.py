@@ -149,11 +149,12 @@ class Court(Generic[C, S]):
 
         A fork sees what its parent saw, even if the collection has grown since.
         """
-        key = digest_text(query.model_dump_json())
+        embedding = self.setup.embedding
+        key = digest_text(query.model_dump_json() + (f"\n{embedding}" if embedding else ""))
         seen = self._services.ledger.retrieval(key)
-        hits = seen.hits if seen else await self._services.knowledge.answer(query)
+        hits = seen.hits if seen else await self._services.knowledge.answer(query, embedding)
         path, stage = self._stages.new_path(name), self._stages.here
-        self._services.record(Retrieved(path=path, stage=stage, key=key, query=query, hits=hits))
+        self._services.record(Retrieved(path=path, stage=stage, key=key, query=query, hits=hits, embedding=embedding))
         return hits
 
     async def learn(self, name: str, lesson: Lesson) -> None:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from courtroom.cases.case import Case
+from courtroom.engine.knobs import declared
+from courtroom.knowledge.embeddings import embedding_problem
 from courtroom.models.spec import ModelSpec
 from courtroom.panel.personas import Persona
 from courtroom.strict import Strict
@@ -54,7 +56,22 @@ class Setup(Strict):
         le=1,
         description="The run stops when the share of members with an answer falls below this.",
     )
+    embedding: str = Field(
+        default="",
+        title="Embedding",
+        max_length=200,
+        description="How texts are compared in look-ups: `hashed-ngrams` (words, no model), a LiteLLM id such as "
+        "`openai/text-embedding-3-small`, or a local encoder such as `local/longformer`; empty: as the server's owner has set.",
+        json_schema_extra=declared(varied=False),
+    )
     budget: Budget = Field(default_factory=Budget, title="Budget")
+
+    @field_validator("embedding")
+    @classmethod
+    def _may_embed(cls, name: str, info: ValidationInfo) -> str:
+        if not (info.context and info.context.get("recorded")) and (problem := embedding_problem(name)):
+            raise ValueError(problem)
+        return name
 
     @model_validator(mode="before")
     @classmethod

@@ -15,7 +15,7 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.knowledge import legal
 from courtroom.knowledge.collection import Collection, Found, Mode, Name, Scores
-from courtroom.knowledge.embedding import embedding_of
+from courtroom.knowledge.embeddings import embedding_of
 from courtroom.knowledge.jurisprudence import Directive, Standard
 from courtroom.knowledge.lessons import Lesson, Lessons
 from courtroom.knowledge.memory import Due, Memory, Parts, Recall
@@ -95,6 +95,21 @@ class Knowledge:
     def __init__(self, database: Database, settings: Settings) -> None:
         self.embedding = Remembered(embedding_of(settings.embedding), database)
         self._database, self._settings = database, settings
+        self._others: dict[str, Knowledge] = {}  # the same records, compared by other embeddings
+
+    def using(self, embedding: str) -> Knowledge:
+        """The same records, compared by another embedding; without a name, by the server's own.
+
+        Each embedding has its own indexes. The first look-up with an embedding makes them, which takes long where a
+        collection is large; vectors that were made once are kept.
+        """
+        if embedding in ("", self._settings.embedding):
+            return self
+        if embedding not in self._others:
+            self._others[embedding] = Knowledge(
+                self._database, self._settings.model_copy(update={"embedding": embedding})
+            )
+        return self._others[embedding]
 
     @cached_property
     def precedents(self) -> PrecedentBase:
@@ -155,8 +170,11 @@ class Knowledge:
         """What was taught, step by step."""
         return Lessons(self._database, self.collections)
 
-    async def answer(self, query: Query) -> tuple[Hit, ...]:
-        """Look something up; best first."""
+    async def answer(self, query: Query, embedding: str = "") -> tuple[Hit, ...]:
+        """Look something up, best first; texts are compared by this embedding, or by the server's own where it is empty."""
+        return await self.using(embedding)._answer(query)
+
+    async def _answer(self, query: Query) -> tuple[Hit, ...]:
         match query:
             case Search():
                 return tuple(
@@ -216,6 +234,8 @@ class Knowledge:
         found += [self.memory.standards, self.memory.directives, self.memory.buffer] if "memory" in opened else []
         for collection in found:
             collection.close()
+        for other in self._others.values():
+            other.close()
 
     @property
     def _shared(self) -> tuple[Database, Settings, Remembered]:
