@@ -87,7 +87,8 @@ section = st.segmented_control(
 )
 if section == "Models":
     models_form(draft, procedure, case, house.connections)
-    embedding_form(draft, house)
+    if procedure.looks_in:
+        embedding_form(draft, house)
     keys_form(house.connections)
 elif section == EDITED[Widget.PERSONAS]:
     personas_table(draft, case)

@@ -261,6 +261,11 @@ def test_a_run_compares_texts_by_the_embedding_of_its_setup(house: Courthouse, m
     assert [found.hits for found in house.record(fork).retrievals] == [found.hits for found in record.retrievals]
 
 
+def test_an_estimate_has_nothing_embedded_by_the_model_that_was_chosen(house: Courthouse) -> None:
+    setup = CourtroomLLMSetup(embedding="openai/nobody-serves-this")
+    assert house.estimate("courtroom-llm", TASK, setup, 0).calls > 0
+
+
 @pytest.mark.parametrize("of", SIMILAR)
 def test_a_shot_is_the_same_for_the_baselines(house: Courthouse, of: str) -> None:
     """With two labels both are in question, so judges and baselines are shown the very same cases."""

@@ -143,6 +143,15 @@ def test_an_embedding_that_says_where_it_is_asked_or_is_none_is_refused(name: st
         Setup(embedding=name)
 
 
+async def test_a_text_without_a_word_is_never_sent_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(call: int, batch: list[str]) -> web.Response:
+        return vectors(batch) if all(text.strip() for text in batch) else web.Response(status=400)
+
+    async with serving(answer, monkeypatch) as asked:
+        assert (await LiteLLMEmbedding("openai/any").embed(["", "a", " "])).shape == (3, 2)
+    assert len(asked) == 1
+
+
 async def test_only_the_latest_vectors_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding_module, "KEPT", 2)
     embedding = LiteLLMEmbedding("openai/any")

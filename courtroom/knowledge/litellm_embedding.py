@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 
 AT_ONCE = 100  # texts in one call: providers limit them
 KEPT = 20_000  # vectors kept in memory
+NOTHING = "-"
+"""Is sent for a text without a word: providers refuse an empty one."""
 LONGEST = 8_000
 """Tokens of a text that are sent to a model whose card does not say how many it takes."""
 ASCII, OTHER = 1 / 3, 3 / 2
@@ -43,7 +45,7 @@ class LiteLLMEmbedding:
             ModelError: no vectors could be had.
         """
         limit = await asyncio.to_thread(longest, self.name)
-        texts = [beginning(text, limit) for text in texts]
+        texts = [beginning(text, limit) if text.strip() else NOTHING for text in texts]
         known = {text: self._known[text] for text in texts if text in self._known}
         new = list(dict.fromkeys(text for text in texts if text not in known))
         for start in range(0, len(new), AT_ONCE):

@@ -1,7 +1,7 @@
 """Texts as vectors of an encoder that runs on this machine: those of the papers, by sentence-transformers or spaCy.
 
-Both libraries come with the extra `embeddings`. A model is loaded, and where it is not there downloaded, when it is first
-needed. Which ones can be chosen is a fixed list: whoever makes a setup can't have another model loaded into this process.
+Both libraries come with the extra `embeddings`. Which encoders can be chosen is a fixed list, and none is ever downloaded
+from here: whoever makes a setup can't have this server load what its owner has not put there.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def by_transformer(model: str) -> Encode:
     """An encoder of sentence-transformers; it reads as many tokens as its model takes."""
     from sentence_transformers import SentenceTransformer
 
-    loaded = SentenceTransformer(model)
+    loaded = SentenceTransformer(model, local_files_only=True)
     return lambda texts: loaded.encode(texts, batch_size=AT_ONCE, show_progress_bar=False)
 
 
