@@ -416,6 +416,7 @@ def test_the_preset_paper_is_the_default_and_has_the_papers_settings(house: Cour
     models = CourtroomLLMSetup.model_validate(preset["Paper, with its models"].changes)
     specs = {member.role: (member.spec.id, member.spec.temperature) for member in COURTROOM_LLM.panel(models)}
     assert set(specs.values()) == {("openai/gpt-4o", 0.5), ("ollama/llama3.1:8b", 0.5)}
+    assert models.embedding == "local/en-core-web-sm"
     assert specs["attorney"] == specs["prosecutor"] == ("ollama/llama3.1:8b", 0.5)
 
 

@@ -24,8 +24,7 @@ MODELS: tuple[PaperSetting, ...] = (
         "model.id", "openai/gpt-4o", "4.1.2", "Hears and judges; Gemini 1.5 Flash and LLaMA 3.1 8B judge too there."
     ),
     PaperSetting("roles.prosecutor.id", "ollama/llama3.1:8b", "4.1.2", "As Ollama serves it."),
-    PaperSetting("roles.prosecutor.temperature", 0.5, "4.1.3"),
     PaperSetting("roles.attorney.id", "ollama/llama3.1:8b", "4.1.2", "As Ollama serves it."),
-    PaperSetting("roles.attorney.temperature", 0.5, "4.1.3"),
+    PaperSetting("embedding", "local/en-core-web-sm", "4.1.3"),
 )
-"""Its models, as LiteLLM ids. Which model gave the reasons for similar cases the paper does not say: here it is the run's."""
+"""Its models, as LiteLLM ids, and its embedding. Which model gave the reasons for similar cases the paper does not say: here it is the run's."""

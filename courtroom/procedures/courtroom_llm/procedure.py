@@ -75,7 +75,8 @@ COURTROOM_LLM = Procedure(
         ),
         Preset(
             "Paper, with its models",
-            "GPT-4o hears and judges, LLaMA 3.1 8B argues; needs a key of OpenAI and a server of Ollama.",
+            "GPT-4o hears and judges, LLaMA 3.1 8B argues, spaCy compares texts; needs a key of OpenAI, a server of Ollama and the extra "
+            "`embeddings`.",
             changes((*PAPER, *MODELS)),
         ),
         Preset("Parallel judges", "Five judges decide independently; the majority counts.", {"structure": "parallel"}),
