@@ -65,6 +65,10 @@ class Setup(Strict):
         specs |= {f"members.{member}": spec for member, spec in self.members.items()}
         return tuple(f"{path}: {problem}." for path, spec in specs.items() if (problem := spec.problem()))
 
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know before a run, a plain text each. The Setup page, the shell and the report show it."""
+        return ()
+
     def complete(self, case: Case, seed: int) -> Self:
         """The setup with all that was left to be drawn written out, so that it can be seen and edited."""
         return self

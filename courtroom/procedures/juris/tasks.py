@@ -1,4 +1,4 @@
-"""What generators, jurors, chief editor and assessor are asked (section 3.2)."""
+"""What generators, jurors and the chief editor are asked (section 3.2)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pydantic import Field
 
 from courtroom.cases.document import Document
 from courtroom.models.task import Answer, Task
-from courtroom.text.words import sentences, words
+from courtroom.procedures.juris.kept import why_not_kept
+from courtroom.text.words import words
 
 Letter = Literal["A", "B"]
 MOST_WORDS = 120
@@ -18,49 +19,37 @@ MOST_WORDS = 120
 class Length(Answer):
     """One juror's proposal for the target length N."""
 
-    sentences: int = Field(ge=1, le=200, description="How many sentences the summary should have.")
-    reason: str = Field(default="", description="How complex and how dense the document is.")
+    reason: str = Field(default="", description="How complex the document is, and how densely packed with information.")
+    sentences: int = Field(ge=1, description="How many sentences the summary should have.")
 
 
 class Candidate(Answer):
     """c_t: a candidate for the next sentence (Eq. 1)."""
 
-    sentence: str = Field(min_length=1, description="The next sentence of the summary, and nothing else.")
     evidence: tuple[str, ...] = Field(
         default=(), max_length=5, description="Passages of the document it rests on, copied word for word."
     )
+    sentence: str = Field(min_length=1, description="The next sentence of the summary, and nothing else.")
 
 
 class Ballot(Answer):
     """R_i and v_i: a juror's critique of both candidates, and its vote."""
 
-    critique_a: str = Field(min_length=1, description="What speaks for and against candidate A.")
-    critique_b: str = Field(min_length=1, description="What speaks for and against candidate B.")
     evidence: tuple[str, ...] = Field(
         default=(), max_length=5, description="Passages of the document that decide it, copied word for word."
     )
+    critique_a: str = Field(min_length=1, description="What speaks for and against candidate A.")
+    critique_b: str = Field(min_length=1, description="What speaks for and against candidate B.")
     vote: Letter
 
 
 class Edited(Answer):
-    """S*: the chief editor's text, sentence by sentence."""
+    """A text that was worked over, sentence by sentence: S* of the chief editor, or a refined summary."""
 
-    sentences: tuple[str, ...] = Field(min_length=1, max_length=200)
-    changes: tuple[str, ...] = Field(default=(), max_length=50, description="What was changed and why, in short.")
-
-    @property
-    def text(self) -> str:
-        """As one text."""
-        return joined(self.sentences)
-
-
-class Assessment(Answer):
-    """A judge model's scores, 0 to 100 each (section 4.1)."""
-
-    faithfulness: float = Field(ge=0, le=100, description="How far all that is said is supported by the document.")
-    completeness: float = Field(ge=0, le=100, description="How far the key facts of the document are there.")
-    conciseness: float = Field(ge=0, le=100, description="How far nothing is said that could be left out.")
-    reason: str = ""
+    changes: tuple[str, ...] = Field(default=(), max_length=50, description="What has to be changed and why, in short.")
+    sentences: tuple[str, ...] = Field(
+        min_length=1, max_length=200, description="The whole text, sentence by sentence."
+    )
 
 
 class ProposeLength(Task[Length]):
@@ -70,15 +59,8 @@ class ProposeLength(Task[Length]):
     title = "Length"
     offline_only = ("seat",)  # a juror's own weights; a language model is told apart by its sample
     document: Document
+    viewpoint: str
     seat: int
-    shortest: int
-    longest: int
-
-    def problem(self, answer: Length) -> str | None:
-        """A proposal outside the range can't be counted."""
-        if self.shortest <= answer.sentences <= self.longest:
-            return None
-        return f"`sentences` must be from {self.shortest} to {self.longest}"
 
 
 class NextSentence(Task[Candidate]):
@@ -88,6 +70,7 @@ class NextSentence(Task[Candidate]):
     title = "Candidate"
     offline_only = ("letter",)  # which of the two ways to rank sentences
     document: Document
+    viewpoint: str
     accepted: tuple[str, ...]
     target: int
     letter: Letter
@@ -108,6 +91,7 @@ class CastBallot(Task[Ballot]):
     title = "Ballot"
     offline_only = ("seat",)  # a juror's own weights; a language model is told apart by its sample
     document: Document
+    viewpoint: str
     accepted: tuple[str, ...]
     candidate_a: str
     candidate_b: str
@@ -122,26 +106,9 @@ class Edit(Task[Edited]):
     document: Document
     accepted: tuple[str, ...]
 
-
-class WriteAlone(Task[Edited]):
-    """The whole summary by one generator (the single-agent baseline)."""
-
-    name = "write"
-    title = "Summary"
-    offline_only = ("letter",)  # which of the two ways to rank sentences
-    document: Document
-    shortest: int
-    longest: int
-    letter: Letter
-
-
-class Assess(Task[Assessment]):
-    """How good is the summary?"""
-
-    name = "assess"
-    title = "Assessment"
-    document: Document
-    summary: str
+    def problem(self, answer: Edited) -> str | None:
+        """The text says what the jury accepted, all of it and nothing else."""
+        return why_not_kept(self.accepted, answer.sentences, self.document)
 
 
 def joined(accepted: tuple[str, ...] | list[str]) -> str:
@@ -150,8 +117,3 @@ def joined(accepted: tuple[str, ...] | list[str]) -> str:
     for sentence in accepted:
         text += sentence if not text or text[-1] in "。！？；" else f" {sentence}"
     return text
-
-
-def split(text: str) -> tuple[str, ...]:
-    """A text as sentences."""
-    return sentences(text)
