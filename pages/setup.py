@@ -141,6 +141,8 @@ with start_bar:
     if not problems:
         if setup.model.id == OFFLINE:
             st.caption(NOTICE)
+        for warning in setup.warnings():
+            st.warning(literal(warning), icon=":material/warning:")
         estimate_view(house, procedure, case, setup, seed, parent.run.id if parent else None, planned)
     if (start or paused) and not waits and not problems:
         try:

@@ -65,9 +65,9 @@ class Alignment(Answer):
 
 
 class Assessment(Answer):
-    """A judge model's scores, 0 to 100 each (section 4.1)."""
+    """A reason, then a score for each dimension."""
 
-    reason: str = ""
+    reason: str = Field(default="", description="In two or three sentences.")
     faithfulness: float = Field(ge=0, le=100, description="How far all that is said is supported by the document.")
     completeness: float = Field(ge=0, le=100, description="How far the key facts of the document are there.")
     conciseness: float = Field(ge=0, le=100, description="How far nothing is said that could be left out.")
@@ -114,7 +114,7 @@ class AlignKeyFacts(Task[Alignment]):
 
 
 class Assess(Task[Assessment]):
-    """How good is the summary as a whole?"""
+    """How good is the summary as a whole? (Section 4.1; the scale of its Table 1.)"""
 
     name = "assess"
     title = "Assessment"

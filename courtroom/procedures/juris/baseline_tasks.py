@@ -34,7 +34,7 @@ class Written(Answer):
 
 
 class Advised(Answer):
-    """What SummIt's evaluator says of a summary."""
+    """What is to be said of a summary, and whether it can stay."""
 
     rationale: str = Field(default="", description="What is good and what is not, in two or three sentences.")
     advice: tuple[str, ...] = Field(
@@ -63,7 +63,7 @@ class WriteAlone(Task[Written]):
 
 
 class Advise(Task[Advised]):
-    """What should be better in this summary?"""
+    """What should be better in this summary? (SummIt's evaluator.)"""
 
     name = "advise"
     title = "Advice"
@@ -76,7 +76,7 @@ class Advise(Task[Advised]):
 
 
 class Refine(Task[Edited]):
-    """The summary again, by the evaluator's advice."""
+    """The summary again, by the evaluator's advice. (SummIt's summarizer.)"""
 
     name = "refine"
     title = "Refined summary"

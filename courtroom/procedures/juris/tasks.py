@@ -17,14 +17,14 @@ MOST_WORDS = 120
 
 
 class Length(Answer):
-    """One juror's proposal for the target length N."""
+    """A proposal for the length of the summary."""
 
     reason: str = Field(default="", description="How complex the document is, and how densely packed with information.")
     sentences: int = Field(ge=1, description="How many sentences the summary should have.")
 
 
 class Candidate(Answer):
-    """c_t: a candidate for the next sentence (Eq. 1)."""
+    """A candidate for the next sentence."""
 
     evidence: tuple[str, ...] = Field(
         default=(), max_length=5, description="Passages of the document it rests on, copied word for word."
@@ -33,7 +33,7 @@ class Candidate(Answer):
 
 
 class Ballot(Answer):
-    """R_i and v_i: a juror's critique of both candidates, and its vote."""
+    """A critique of both candidates, then a vote."""
 
     evidence: tuple[str, ...] = Field(
         default=(), max_length=5, description="Passages of the document that decide it, copied word for word."
@@ -44,7 +44,7 @@ class Ballot(Answer):
 
 
 class Edited(Answer):
-    """A text that was worked over, sentence by sentence: S* of the chief editor, or a refined summary."""
+    """A text that was worked over."""
 
     changes: tuple[str, ...] = Field(default=(), max_length=50, description="What has to be changed and why, in short.")
     sentences: tuple[str, ...] = Field(
@@ -53,7 +53,7 @@ class Edited(Answer):
 
 
 class ProposeLength(Task[Length]):
-    """How many sentences should the summary have?"""
+    """How many sentences should the summary have? (The target length N.)"""
 
     name = "length"
     title = "Length"
@@ -64,7 +64,7 @@ class ProposeLength(Task[Length]):
 
 
 class NextSentence(Task[Candidate]):
-    """Which sentence should come next?"""
+    """Which sentence should come next? (The candidate c_t, Eq. 1.)"""
 
     name = "generate"
     title = "Candidate"
@@ -85,7 +85,7 @@ class NextSentence(Task[Candidate]):
 
 
 class CastBallot(Task[Ballot]):
-    """Which of the two candidates should be taken?"""
+    """Which of the two candidates should be taken? (R_i and v_i of Algorithm 1, in one answer.)"""
 
     name = "ballot"
     title = "Ballot"
@@ -99,7 +99,7 @@ class CastBallot(Task[Ballot]):
 
 
 class Edit(Task[Edited]):
-    """One pass over the accepted sentences."""
+    """One pass over the accepted sentences. (S* of Algorithm 1.)"""
 
     name = "edit"
     title = "Editing"
