@@ -25,7 +25,7 @@ from typing import Any
 from aiohttp import web
 
 FAULTS = ("429", "500", "hang", "empty body", "cut body", "cut answer", "wrong schema", "prose", "empty answer")
-MARK = "It must fit this JSON schema:\n"
+MARK = "its fields in the order of this JSON schema:\n"
 
 Answer = Callable[[dict[str, Any]], str | web.Response | None]
 Ready = tuple[str, str, dict[str, Any] | None]
