@@ -91,8 +91,8 @@ class Setup(Strict):
 
 
 def role_of(member: str) -> str:
-    """The role in a member's id: `juror` of `juror-05`."""
-    return re.sub(r"-\d+$", "", member)
+    """The role in a member's id: `juror` of `juror-05`, `generator` of `generator-a`."""
+    return re.sub(r"-(\d+|[a-z])$", "", member)
 
 
 def _parts(values: Mapping[str, Any], name: str) -> Iterable[tuple[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from courtroom.engine.paper import PaperSetting
 
-SETTINGS = (
+PAPER = (
     PaperSetting("variant", "juris", "Algorithm 1"),
     PaperSetting("jury_size", 5, "4.1, 4.3 and Figure 4"),
     PaperSetting("jury", "fixed", "4.1 and Table 2"),
@@ -13,7 +13,7 @@ SETTINGS = (
         "assess", "both", "4.1", "UniSumEval is fine-grained, G-Eval gives one score each: the paper names both."
     ),
 )
-"""All but the models."""
+"""All but the models, which the preset “Paper, with its models” adds."""
 
 _QUANTISED = "As Ollama serves it; the paper does not say how its weights were stored."
 MODELS = (
@@ -33,5 +33,3 @@ MODELS = (
     PaperSetting("members.assessor.id", "openai/gpt-4.1", "4.1", "The paper says GPT-4; this is the nearest of today."),
 )
 """Who sits where, as LiteLLM names the models today."""
-
-PAPER = (*SETTINGS, *MODELS)

@@ -12,7 +12,7 @@ from courtroom.procedures.juris import offline, offline_assessment, offline_base
 from courtroom.procedures.juris.assessment_tasks import AlignKeyFacts, Assess, CheckFacts, FindKeyFacts
 from courtroom.procedures.juris.baseline_tasks import Advise, AnswerAndWrite, Refine, WriteAlone
 from courtroom.procedures.juris.deliberate import deliberate
-from courtroom.procedures.juris.paper import PAPER, SETTINGS
+from courtroom.procedures.juris.paper import MODELS, PAPER
 from courtroom.procedures.juris.points_of_view import SEVEN
 from courtroom.procedures.juris.setup import JurisSetup, members
 from courtroom.procedures.juris.tasks import CastBallot, Edit, NextSentence, ProposeLength
@@ -77,12 +77,12 @@ JURIS = Procedure(
     at_most=at_most,
     views=VIEWS,
     presets=(
-        Preset("Paper", "Five jurors, a fixed jury, two generators, the chief editor.", paper.changes(SETTINGS)),
+        Preset("Paper", "Five jurors, a fixed jury, two generators, the chief editor.", paper.changes(PAPER)),
         Preset(
             "Paper, with its models",
             "The paper's seven seats, its chief editor and its assessor, each by the model of today that is nearest: all at an Ollama "
             "server, the assessor at OpenAI.",
-            paper.changes(PAPER),
+            paper.changes((*PAPER, *MODELS)),
         ),
         Preset(
             "Seven points of view",
