@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import llguidance
 import numpy as np
@@ -47,6 +47,21 @@ def forms(request: pytest.FixtureRequest, house: Courthouse) -> list[type[BaseMo
 def test_a_schema_keeps_the_declared_order_of_the_fields(forms: list[type[BaseModel]]) -> None:
     for form in forms:
         assert list(json.loads(schema_of(form))["properties"]) == list(form.model_fields), form
+
+
+def test_what_is_thought_stands_before_what_is_decided(forms: list[type[BaseModel]]) -> None:
+    for form in forms:
+        for kind in answers_in(form):
+            if getattr(kind, "published_order", ""):
+                continue
+            decided = ""
+            for name, part in json.loads(schema_of(kind))["properties"].items():
+                if name in getattr(kind, "opens_with", ()):
+                    continue
+                if is_text(part):
+                    assert not decided, f"{kind.__name__}: {name} comes after {decided}"
+                elif part.get("type") not in ("array", "object"):
+                    decided = decided or name
 
 
 def test_a_schema_fits_the_strict_subset(forms: list[type[BaseModel]]) -> None:
@@ -101,6 +116,22 @@ def test_a_mapping_is_refused_as_no_server_can_enforce_it() -> None:
 
     with pytest.raises(ValueError, match="Scores.by_name is a mapping"):
         schema_of(Scores)
+
+
+def answers_in(form: Any) -> Iterator[type[BaseModel]]:
+    """An answer and all answers that are parts of it."""
+    if isinstance(form, type) and issubclass(form, BaseModel):
+        yield form
+        for field in form.model_fields.values():
+            yield from answers_in(field.annotation)
+    for part in get_args(form):
+        yield from answers_in(part)
+
+
+def is_text(part: dict[str, Any]) -> bool:
+    """Whether a part is free text, or several of them."""
+    choices = part.get("anyOf", [part])
+    return any("enum" not in (one := choice.get("items", choice)) and one.get("type") == "string" for choice in choices)
 
 
 def parts(schema: Any) -> Iterator[dict[str, Any]]:
