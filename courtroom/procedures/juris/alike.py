@@ -7,14 +7,10 @@ opinion.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from courtroom.engine.setup import Member
 from courtroom.models.spec import OFFLINE, PERSON
-
-if TYPE_CHECKING:
-    from courtroom.procedures.juris.setup import JurisSetup
 
 WHAT_TO_DO = (
     "Give each a model or a point of view of its own (section Models; in the shell `--set members.juror-01.id=...` and "
@@ -22,11 +18,15 @@ WHAT_TO_DO = (
 )
 
 
-def seats(setup: JurisSetup, members: Sequence[Member]) -> Iterator[str]:
-    """A warning for the jurors, and one for the generators, that are one model with one prompt."""
+def seats(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Iterator[str]:
+    """A warning for the jurors, and one for the generators, that are one model with one prompt.
+
+    Args:
+        points_of_view: as they are stated, by member.
+    """
     for role, plural in (("juror", "jurors"), ("generator", "generators")):
         of_role = [member for member in members if member.role == role]
-        for model, same in _same(setup, of_role):
+        for model, same in _same(of_role, points_of_view):
             everyone = len(same) == len(of_role)
             all_of_them = f"Both {plural}" if len(same) == 2 else f"All {len(same)} {plural}"
             who = all_of_them if everyone else " and ".join((", ".join(same[:-1]), same[-1]))
@@ -34,11 +34,13 @@ def seats(setup: JurisSetup, members: Sequence[Member]) -> Iterator[str]:
             yield f"{who} are one model ({model}) with one prompt: {what}. {WHAT_TO_DO}"
 
 
-def assessor(setup: JurisSetup, members: Sequence[Member]) -> Iterator[str]:
-    """A warning where nobody may assess, where the assessor judges its own text, and where it reads no meaning."""
-    if setup.assess == "none":
-        return
-    if not setup.assessor_chosen:
+def assessor(members: Sequence[Member], *, chosen: bool) -> Iterator[str]:
+    """A warning where nobody may assess, where the assessor judges its own text, and where it reads no meaning.
+
+    Args:
+        chosen: whether a model was named for the assessor.
+    """
+    if not chosen:
         yield (
             "The final text is not assessed: the assessor has no model of its own, and the run's model would judge its own "
             "text. Choose one for the role Assessor (in the shell `--set roles.assessor.id=...`), or set the assessment to none."
@@ -52,11 +54,11 @@ def assessor(setup: JurisSetup, members: Sequence[Member]) -> Iterator[str]:
             yield f"The assessor is a model that takes part in the writing too ({one.id}); models favour their own text. Choose another for the role Assessor."
 
 
-def _same(setup: JurisSetup, members: Sequence[Member]) -> Iterator[tuple[str, list[str]]]:
+def _same(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
     """Model and names of those who are one model with one prompt. Offline seats differ by their weights, persons by nature."""
     groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for member in members:
         if member.spec.id not in (OFFLINE, PERSON):
-            view = setup.points_of_view.get(member.id, "")
+            view = points_of_view.get(member.id, "")
             groups[member.spec.id, member.spec.connection, view].append(member.name)
     return ((model, names) for (model, _, _), names in groups.items() if len(names) > 1)

@@ -7,7 +7,7 @@ The fine-grained way is that of UniSumEval (Lee et al. 2024, cited in section 4.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -15,6 +15,9 @@ from courtroom.cases.document import Document
 from courtroom.models.task import Answer, Task
 
 MOST_KEY_FACTS = 16
+
+Number = Annotated[int, Field(ge=1, le=1000)]
+"""Of a sentence or a key fact, from 1."""
 
 Category = Literal[
     "no error",
@@ -38,7 +41,7 @@ class KeyFacts(Answer):
 class Checked(Answer):
     """One sentence of the summary, held against the document."""
 
-    sentence: int = Field(ge=1, description="The sentence's number.")
+    sentence: Number = Field(description="The sentence's number.")
     reason: str = Field(description="What the document says of it, in one sentence.")
     category: Category
 
@@ -52,8 +55,8 @@ class FactCheck(Answer):
 class Aligned(Answer):
     """One key fact, and where the summary says it."""
 
-    key_fact: int = Field(ge=1, description="The key fact's number.")
-    line_numbers: tuple[int, ...] = Field(
+    key_fact: Number = Field(description="The key fact's number.")
+    line_numbers: tuple[Number, ...] = Field(
         default=(), max_length=200, description="The sentences from which it can be inferred; empty: it can't."
     )
 

@@ -134,7 +134,9 @@ class JurisSetup(Setup):
 
     def warnings(self) -> tuple[str, ...]:
         """Seats that are one model with one prompt, and an assessor that is missing or judges its own text."""
-        return (*alike.seats(self, members(self)), *alike.assessor(self, members(self)))
+        found = members(self)
+        judged = alike.assessor(found, chosen=self.assessor_chosen) if self.assess != "none" else ()
+        return (*alike.seats(found, self.points_of_view), *judged)
 
 
 def members(setup: JurisSetup) -> tuple[Member, ...]:

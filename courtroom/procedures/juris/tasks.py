@@ -20,7 +20,7 @@ class Length(Answer):
     """A proposal for the length of the summary."""
 
     reason: str = Field(default="", description="How complex the document is, and how densely packed with information.")
-    sentences: int = Field(ge=1, description="How many sentences the summary should have.")
+    sentences: int = Field(ge=1, le=1000, description="How many sentences the summary should have.")
 
 
 class Candidate(Answer):
