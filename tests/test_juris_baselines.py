@@ -63,7 +63,7 @@ def test_an_evaluator_that_wants_another_turn_must_say_what_for(house: Courthous
 
 def test_questions_are_answered_before_the_summary_in_one_call(house: Courthouse) -> None:
     model = panel()
-    record = write(house, model, variant="qa-prompt", questions=3)
+    record = write(house, model, variant="qa-prompt", question_count=3)
     (asked,) = model.history
     assert all((question in rendered(asked)) == (number < 3) for number, question in enumerate(QUESTIONS))
     assert list(asked.task.answer.model_fields) == ["answers", "sentences"]

@@ -41,6 +41,7 @@ class KeyFacts(Answer):
 class Checked(Answer):
     """One sentence of the summary, held against the document."""
 
+    opens_with = ("sentence",)
     sentence: Number = Field(description="The sentence's number.")
     reason: str = Field(description="What the document says of it, in one sentence.")
     category: Category
@@ -55,6 +56,7 @@ class FactCheck(Answer):
 class Aligned(Answer):
     """One key fact, and where the summary says it."""
 
+    opens_with = ("key_fact",)
     key_fact: Number = Field(description="The key fact's number.")
     line_numbers: tuple[Number, ...] = Field(
         default=(), max_length=200, description="The sentences from which it can be inferred; empty: it can't."

@@ -48,7 +48,7 @@ async def qa_prompted(court: Hearing) -> tuple[str, ...]:
     setup = court.setup
     task = AnswerAndWrite(
         document=court.case,
-        questions=QUESTIONS[: setup.questions],
+        questions=QUESTIONS[: setup.question_count],
         shortest=setup.shortest,
         longest=setup.longest,
         letter=letter(setup),

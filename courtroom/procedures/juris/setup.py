@@ -66,7 +66,7 @@ class JurisSetup(Setup):
     refinements: int = Field(
         default=3, title="Refinements", ge=1, le=10, description="At most, in the variant `summit`. The number is ours."
     )
-    questions: int = Field(
+    question_count: int = Field(
         default=5,
         title="Questions",
         ge=1,
