@@ -9,6 +9,8 @@ from courtroom.cases.document import Document
 from courtroom.engine.blocks import Block, Table, Text
 from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import Quality, bert_score, cost_effectiveness, has_bert_score, lead, overlap
+from courtroom.procedures.juris import alike
+from courtroom.procedures.juris.setup import JurisSetup
 from courtroom.text.words import sentences
 
 DIMENSIONS = ("faithfulness", "completeness", "conciseness")
@@ -33,10 +35,20 @@ def measures(record: Record) -> dict[str, list[Block]]:
         title = "By the assessor, 0 to 100 each; quality by time is their sum by the time of all other calls"
         blocks.append(Table(columns, tuple(rows), title=title))
     else:
-        blocks.append(Text("\n".join(record.setup.warnings()) or "Nobody has assessed the text."))
+        blocks.append(Text(_why_not_assessed(record)))
     if fine := ways["Fine-grained"]:
         blocks += _made_of(fine)
     return {"": blocks}
+
+
+def _why_not_assessed(record: Record) -> str:
+    setup = record.setup
+    assert isinstance(setup, JurisSetup)
+    if setup.assess == "none":
+        return "The setup asks for no assessment."
+    if setup.ways:
+        return "The assessor had no answer."
+    return "\n".join(alike.assessor(record.members, chosen=False))
 
 
 def _overlap(record: Record, summary: str) -> Iterator[Block]:
