@@ -203,12 +203,13 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
 def test_the_setup_page_warns_and_takes_points_of_view_beside_the_models(page: AppTest) -> None:
     assert "point of view" in page.dataframe[-1].value.columns
     assert not page.warning
-    next(one for one in page.text_input if one.label == "Model").set_value("openai/one").run()
+    for role in ("Juror", "Generator"):
+        next(one for one in page.text_input if one.label == role).set_value("openai/one").run()
     told = [one.value.replace("\\", "").partition(" with one prompt")[0] for one in page.warning]
     assert told[:2] == ["All 5 jurors are one model (openai/one)", "Both generators are one model (openai/one)"]
     presets = next(one for one in page.button_group if one.label == "Preset")
     presets.set_value("Seven points of view").run()
     assert not page.exception, page.exception
-    assert [one.value[:26] for one in page.warning] == ["The final text is not asse"]
+    assert [one.value[:31] for one in page.warning] == ["The assessor is the offline mod"]
     table = next(one.value for one in page.dataframe if "point of view" in one.value.columns)
     assert list(table["point of view"])[:7] == list(SEVEN.values())
