@@ -119,6 +119,9 @@ def test_a_dynamic_jury_is_drawn_anew_from_the_pool_by_the_seed(house: Courthous
 
 ACCEPTED = (f"{OTHER} 0", GOOD)
 EDITS = {
+    "a short sentence": (OTHER, GOOD, "Nobody was hurt."),
+    "a day": (OTHER, "Forty families left their houses before Friday."),
+    "a clause": (OTHER, "Forty families left their houses, the school opened as a shelter, and nobody was hurt."),
     "a number": (OTHER, "Forty families left 12 houses."),
     "a name": (OTHER, "Forty families and Johnson left their houses."),
     "another matter": (OTHER, GOOD, "The mayor opened the school as a shelter."),
@@ -147,11 +150,13 @@ def test_the_editor_that_adds_something_is_asked_again_and_then_the_accepted_sen
         ((GOOD, OTHER), True),
         (("The river rose two metres, and forty families left their houses.",), True),
         ((GOOD,), False),
-        (("The river of the mayor rose two metres, and forty families left their houses.",), True),
+        (("The river rose two metres, so forty families had to leave their houses.",), True),
+        (("The river rose two metres, mayor Keller says, and forty families left their houses.",), True),
     ],
 )
 def test_the_editor_may_join_reorder_and_clarify_but_leave_nothing_out(edited: tuple[str, ...], kept: bool) -> None:
-    assert (why_not_kept((OTHER, GOOD), edited, CASE) is None) == kept
+    case = CASE.model_copy(update={"text": f"{TEXT} So said the mayor, Keller."})
+    assert (why_not_kept((OTHER, GOOD), edited, case) is None) == kept
 
 
 def test_the_editor_reads_the_accepted_sentences_and_may_not_add_from_the_document(house: Courthouse) -> None:

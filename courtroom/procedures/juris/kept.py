@@ -13,6 +13,8 @@ from courtroom.text.words import words
 
 NEW = 0.5
 """A sentence of whose content words more than this share is in no accepted sentence says something else."""
+IN_A_ROW = 3
+"""So many content words in a row that are in no accepted sentence say something else too."""
 LEFT = 1 / 3
 """An accepted sentence of whose content words less than this share is in the text was left out."""
 
@@ -20,6 +22,10 @@ _NOUNS_ARE_CAPITAL = ("de",)
 """Languages in which a capital letter does not show a name."""
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_TIME = re.compile(
+    r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b|\b(?:January|February|March|April|May|June|July|August|September"
+    r"|October|November|December)\b"
+)
 _NAME = re.compile(r"(?<![.!?:\"“”'’]\s)(?<!^)\b[A-Z][a-z]+(?:[A-Z][a-z]+)?\b")
 
 
@@ -45,14 +51,30 @@ def why_not_kept(accepted: Sequence[str], edited: Sequence[str], document: Docum
 
 
 def added(sentence: str, accepted: Sequence[str], document: Document) -> tuple[str, ...]:
-    """What a sentence says beyond the accepted ones: numbers, names that the document has not either, else most of its words."""
+    """What a sentence says beyond the accepted ones, in its own words; empty where it says nothing else.
+
+    Numbers, days and months; names that the document has not either; words in a row; or most of its words. A name that the
+    document has may stand for a pronoun.
+    """
     known = " ".join(accepted)
-    names = () if document.language in _NOUNS_ARE_CAPITAL else _names(sentence, f"{known} {document.text}")
-    if found := tuple(dict.fromkeys((*_numbers(sentence, known), *names))):
+    capital = document.language not in _NOUNS_ARE_CAPITAL
+    names = _names(sentence, f"{known} {document.text}") if capital else ()
+    if found := tuple(dict.fromkeys((*_numbers(sentence, known), *_times(sentence, known), *names))):
         return found
-    own = tuple(dict.fromkeys(words(sentence)))
-    new = tuple(word for word in own if word not in set(words(known)))
-    return new if len(new) > NEW * len(own) else ()
+    there = set(words(known))
+    named = {name.casefold() for name in _NAME.findall(document.text)} if capital else set()
+    own = words(sentence)
+    new = [word for word in own if word not in there and word not in named]
+    row: list[str] = []
+    for word in own:
+        row = [*row, word] if word in new else []
+        if len(row) == IN_A_ROW:
+            return tuple(row)
+    return tuple(dict.fromkeys(new)) if len(set(new)) > NEW * len(set(own)) else ()
+
+
+def _times(sentence: str, known: str) -> Iterator[str]:
+    return (time for time in _TIME.findall(sentence) if time not in known)
 
 
 def _numbers(sentence: str, known: str) -> Iterator[str]:
