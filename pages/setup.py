@@ -147,6 +147,8 @@ with start_bar:
         if setup.model.id == OFFLINE:
             st.caption(NOTICE)
         embedding_notes(procedure, setup.embedding, house)
+        for warning in setup.warnings():
+            st.warning(literal(warning), icon=":material/warning:")
         estimate_view(house, procedure, case, setup, seed, parent.run.id if parent else None, planned)
     if (start or paused) and not waits and not problems:
         try:

@@ -23,6 +23,8 @@ class Widget(StrEnum):
     """A `Persona` for each seat; drawn by the seed where there are none."""
     GRAPH = "graph"
     """A `FollowGraph` over the seats; their names are those of the personas."""
+    POINTS_OF_VIEW = "points-of-view"
+    """What a member looks at first, a text by member; edited beside the members' models."""
     RULES = "rules"
     """Rules that are given to members, a text each."""
 

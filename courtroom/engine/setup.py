@@ -94,6 +94,10 @@ class Setup(Strict):
         specs |= {f"members.{member}": spec for member, spec in self.members.items()}
         return tuple(f"{path}: {problem}." for path, spec in specs.items() if (problem := spec.problem()))
 
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know before a run, a plain text each. The Setup page, the shell and the report show it."""
+        return ()
+
     def complete(self, case: Case, seed: int) -> Self:
         """The setup with all that was left to be drawn written out, so that it can be seen and edited."""
         return self
@@ -104,8 +108,8 @@ class Setup(Strict):
 
 
 def role_of(member: str) -> str:
-    """The role in a member's id: `juror` of `juror-05`."""
-    return re.sub(r"-\d+$", "", member)
+    """The role in a member's id: `juror` of `juror-05`, `generator` of `generator-a`."""
+    return re.sub(r"-(\d+|[a-z])$", "", member)
 
 
 def _parts(values: Mapping[str, Any], name: str) -> Iterable[tuple[str, Any]]:
