@@ -28,6 +28,7 @@ MODELS: tuple[PaperSetting, ...] = (
         "4.1.2",
         "The model that the paper begins with. Put in the id of yours once it is trained.",
     ),
+    PaperSetting("embedding", "local/qwen3-embedding-8b", "C"),
     PaperSetting("roles.judge.temperature", 0, "C"),
     PaperSetting("roles.judge.top_p", 0.9, "C"),
 )

@@ -75,7 +75,7 @@ VERDICT = Procedure(
         Preset("Paper", "The published settings; the memory is read and not taught.", paper.changes(PAPER)),
         Preset(
             "Paper, with its models",
-            "DeepSeek-V3 for all, and Qwen2.5-7B-Instruct for the judge, which the paper has trained further.",
+            "DeepSeek-V3 for all, Qwen2.5-7B-Instruct for the judge, which the paper has trained further, and its embedding.",
             paper.changes((*PAPER, *MODELS)),
         ),
         Preset("Training run", "The published settings; the memory learns.", {"learning": {"on": True}}),

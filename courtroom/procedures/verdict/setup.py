@@ -8,6 +8,7 @@ from pydantic import Field
 
 from courtroom.engine.knobs import declared
 from courtroom.engine.setup import Member, Setup
+from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.recall import Weights
 from courtroom.models.spec import ModelSpec
 from courtroom.strict import Strict
@@ -38,11 +39,12 @@ class Learning(Strict):
     )
     divergence: float = Field(
         default=0.7,
+        json_schema_extra=declared(set_for=DEFAULT),
         title="Divergence",
         ge=0,
         le=1,
         description="Phase B contrasts a correct and an incorrect trajectory of one label when the cosine of their reasoning "
-        "is below this. It belongs to the embedding that is set.",
+        "is below this.",
     )
     start: float = Field(
         default=0.5, title="First confidence", ge=0, le=1, description="Of a directive that was just induced."
@@ -63,10 +65,11 @@ class Learning(Strict):
     )
     alike: float = Field(
         default=0.6,
+        json_schema_extra=declared(set_for=DEFAULT),
         title="Merge from a cosine of",
         ge=0,
         le=1,
-        description="Of two directives with one anchor and the same charges. It belongs to the embedding that is set.",
+        description="Of two directives with one anchor and the same charges.",
     )
     most: float = Field(
         default=1.0,
@@ -149,10 +152,11 @@ class VerdictSetup(Setup):
     )
     tau: float = Field(
         default=0.4,
+        json_schema_extra=declared(set_for=DEFAULT),
         title="Link standards from a cosine of (τ)",
         ge=0,
         le=1,
-        description="With identical labels. The paper gives no value; it belongs to the embedding that is set.",
+        description="With identical labels. The paper gives no value.",
     )
     seeds: int = Field(
         default=5,
