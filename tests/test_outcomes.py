@@ -63,7 +63,7 @@ def learn(house: Courthouse, case: Case) -> None:
     if isinstance(case, CriminalCase):
         house.knowledge.cases.add([case])
         verdict = PROCEDURES["verdict"]
-        run = house.new_run("verdict", case, verdict.setup.model_validate({"training": True}), 0)
+        run = house.new_run("verdict", case, verdict.setup.model_validate({"learning": {"on": True}}), 0)
         house.runner.go(run)
         house.runner.wait(run, 60)
         assert house.record(run).run.status == "done", house.record(run).run.reason
