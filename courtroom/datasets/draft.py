@@ -7,7 +7,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from courtroom.cases.case import Case
@@ -37,6 +37,8 @@ class Line:
     category: str = ""
     split: str = ""
     group: str = ""
+    asked: str = ""
+    """What is asked, where several rows have one text: a task, a defendant."""
     number: int = 0
     place: str = ""
     once: bool = False
@@ -72,12 +74,12 @@ class Draft:
             if not moved.rowcount:
                 raise WrittenElsewhere("Another process imports this dataset, or it was given up. Look at the list.")
             rows, splits = self._rows(db, lines)
-            db.executemany(f"INSERT INTO dataset_rows VALUES ({', '.join('?' * 14)})", rows)
+            db.executemany(f"INSERT INTO dataset_rows VALUES ({', '.join('?' * 15)})", rows)
             db.executemany("INSERT INTO dataset_splits VALUES (?, ?, ?)", splits)
             kept = db.execute("SELECT count(*) FROM dataset_problems WHERE dataset = ?", (self.number,)).fetchone()[0]
             told = [(self.number, one.place, one.message) for one in problems][: max(0, MOST_PROBLEMS - kept)]
             db.executemany("INSERT INTO dataset_problems VALUES (?, ?, ?)", told)
-        self.state = dict(state)
+        self.state = json.loads(json.dumps(state))  # a copy: the writer goes on with its own
 
     def relate(self, pairs: Iterable[tuple[str, str, int]]) -> None:
         """Keep how relevant one row is for another: query, candidate, grade."""
@@ -170,7 +172,7 @@ def _renamed(line: Line, number: int, taken: Any) -> Line:
     name = f"{line.id[:66]}-row-{number}"
     while taken(name):
         name = f"{name[:78]}-x"
-    return Line(name, line.case, line.category, line.split, line.group, line.number, line.place)
+    return replace(line, id=name)
 
 
 def _columns(line: Line, text: str, print_: bytes) -> tuple[Any, ...]:
@@ -179,6 +181,7 @@ def _columns(line: Line, text: str, print_: bytes) -> tuple[Any, ...]:
         line.id,
         (line.category or category_of(case))[:200],
         line.group,
+        line.asked,
         line.number,
         line.place,
         outcome_of(case)[:400],

@@ -169,22 +169,24 @@ class _Work:
     def through(self) -> tuple[str, Frame | None]:
         """Read what is left; the kind of the cases, and what labelled texts share."""
         first = self._draft.state.get("part", 0)
+        chunk = _Chunk()
         for number in range(first, len(self._files)):
             skip = self._draft.state.get("records", 0) if number == first else 0
             part = self._files[number]
             if is_relevance(part):
                 self._relevance(part)
-                self._write(_Chunk(), number + 1, 0, 0)
             else:
-                self._part(number, part, skip)
+                chunk = self._part(number, part, skip, chunk)
+        self._write(chunk, len(self._files), 0, 0)
         if self._form is None or not self._taken:
             raise self._nothing()
         return self._kind, self._whole_frame()
 
     # --- a file ---------------------------------------------------------------------------------------------
 
-    def _part(self, number: int, part: Part, skip: int) -> None:
-        reading, chunk, done = Reading(part), _Chunk(), skip
+    def _part(self, number: int, part: Part, skip: int, chunk: _Chunk) -> _Chunk:
+        """Read a file; what of it is still to be written, with what was so before."""
+        reading, done = Reading(part), skip
         try:
             for record in reading.records(skip):
                 self._one(reading, record, chunk)
@@ -194,7 +196,7 @@ class _Work:
                     chunk = _Chunk()
         except Damaged as error:
             chunk.problems.append(Problem(place=part.name, message=str(error)))
-        self._write(chunk, number + 1, 0, 0)
+        return chunk
 
     def _one(self, reading: Reading, record: Record, chunk: _Chunk) -> None:
         try:
@@ -257,6 +259,7 @@ class _Work:
             category=made.category,
             split=made.split if made.split is not None else around.split,
             group=made.group,
+            asked=made.asked,
             number=around.number,
             place=around.place,
             once=made.once,

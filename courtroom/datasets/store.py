@@ -11,30 +11,26 @@ import time
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from itertools import islice
 from typing import Any
 
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets.draft import CHUNK, Draft, Line, forget, version_of
-from courtroom.datasets.packing import Frame, frame_of, unpacked
+from courtroom.datasets.packing import Frame, frame_of
 from courtroom.datasets.row import DatasetInfo, Pending, Problem, Row
+from courtroom.datasets.selection import POOL, numbers_by_id, numbers_of, rows_of, splits_of
 from courtroom.datasets.splitting import Unit, divided
 from courtroom.errors import CourtroomError
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-EXAMPLES = ("examples", "train")
-"""Splits whose texts are the examples for all others; of a dataset without such a split, each text has all others."""
 THREE_ONE_TWO: Mapping[str, float] = {"train": 3, "validation": 1, "test": 2}
-POOL = "dataset-"
 # Within the class, `list` is its method.
 Infos = list[DatasetInfo]
 Problems = list[Problem]
 Unfinished = list[Pending]
 Records = list[sqlite3.Row]
-Numbers = list[int]
 
 
 class Datasets:
@@ -119,19 +115,19 @@ class Datasets:
             CourtroomError: there is no such dataset, split or row.
         """
         dataset = self._row(name, version)
-        if split is not None and split not in (known := self._splits(dataset["id"])):
+        if split is not None and split not in (known := splits_of(self.database, dataset["id"])):
             raise CourtroomError(f"“{name}” has no split “{split}”. It has: {', '.join(known) or 'none'}.")
-        numbers = self._numbers(dataset, split, category, contains)
+        numbers = numbers_of(self.database, dataset, split, category, contains)
         if ids is not None:
             wanted = set(ids)
-            found = self._numbers_of(dataset, wanted)
+            found = numbers_by_id(self.database, dataset, wanted)
             if missing := sorted(wanted - found.keys()):
                 raise CourtroomError(f"“{name}” has no row {', '.join(missing[:5])}. See `datasets show {name}`.")
             allowed = set(found.values())
             numbers = [number for number in numbers if number in allowed]
         if sample is not None and sample < len(numbers):
             numbers = sorted(random.Random(f"{seed}").sample(numbers, sample))
-        return self._read(dataset, numbers[:limit])
+        return rows_of(self.database, dataset, numbers[:limit])
 
     def row(self, name: str, row: str, version: str | None = None) -> Row:
         """One row by its id.
@@ -140,6 +136,20 @@ class Datasets:
             CourtroomError: there is none.
         """
         return next(self.rows(name, version, ids=[row]))
+
+    def columns(self, name: str, version: str | None, wanted: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Split and columns of all rows, in order, without their cases.
+
+        Args:
+            wanted: of `id`, `category`, `grp`, `asked`, `outcome`, `language`, `length`, `margin`, `numbers`, `fingerprint`.
+        """
+        dataset = self._row(name, version)
+        rows = self.database.connection.execute(
+            f"SELECT ifnull(s.split, ''), {', '.join(f'r.{column}' for column in wanted)} FROM dataset_rows AS r"
+            " LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq WHERE r.content = ? ORDER BY r.seq",
+            (dataset["id"], dataset["content"]),
+        )
+        return (tuple(row) for row in rows)
 
     def relevance(self, name: str, version: str | None = None) -> dict[str, dict[str, int]]:
         """For each query's row, how relevant candidates' rows are (qrels); empty where a dataset has no such judgments."""
@@ -163,7 +173,7 @@ class Datasets:
         )
         if not found or not dataset:
             return
-        for row in self._read(dataset, self._numbers(dataset, found[2])):
+        for row in rows_of(self.database, dataset, numbers_of(self.database, dataset, found[2])):
             if isinstance(row.case, LabelledTask) and (item := row.case.items[0]).label is not None:
                 yield Example(**{**item.model_dump(), "id": f"{row.case.under(item.label)}item/{item.id}"})
 
@@ -307,76 +317,9 @@ class Datasets:
     def _info(self, row: sqlite3.Row) -> DatasetInfo:
         made = datetime.fromtimestamp(row["made"], UTC).isoformat(timespec="seconds")
         told = {name: row[name] for name in ("name", "version", "kind", "count", "source")}
-        return read("dataset", row["name"], lambda: DatasetInfo(**told, splits=self._splits(row["id"]), made=made))
-
-    def _splits(self, dataset: int) -> dict[str, int]:
-        rows = self.database.connection.execute(
-            "SELECT split, count(*) FROM dataset_splits WHERE dataset = ? GROUP BY split ORDER BY min(seq)", (dataset,)
+        return read(
+            "dataset", row["name"], lambda: DatasetInfo(**told, splits=splits_of(self.database, row["id"]), made=made)
         )
-        return {row[0]: row[1] for row in rows}
-
-    def _numbers(
-        self, dataset: sqlite3.Row, split: str | None, category: str | None = None, contains: str | None = None
-    ) -> Numbers:
-        """Positions of the rows that fit, in order."""
-        sql = "SELECT r.seq FROM dataset_rows AS r"
-        values: Sequence[Any] = []
-        if split is not None:
-            sql += " JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq AND s.split = ?"
-            values = [dataset["id"], split]
-        sql += " WHERE r.content = ?"
-        values = [*values, dataset["content"]]
-        if category is not None:
-            sql, values = f"{sql} AND r.category = ?", [*values, category]
-        if contains is not None:
-            written = json.dumps(contains, ensure_ascii=False)[1:-1]  # as it stands in JSON
-            sql, values = f"{sql} AND instr(r.body, ?)", [*values, written]
-        return [row[0] for row in self.database.connection.execute(f"{sql} ORDER BY r.seq", values)]
-
-    def _numbers_of(self, dataset: sqlite3.Row, ids: Collection[str]) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for name in ids:
-            row = self.database.connection.execute(
-                "SELECT seq FROM dataset_rows WHERE content = ? AND id = ?", (dataset["content"], name)
-            ).fetchone()
-            if row:
-                found[name] = row[0]
-        return found
-
-    def _read(self, dataset: sqlite3.Row, numbers: Numbers) -> Iterator[Row]:
-        """Chunk by chunk, so that no reader holds the store for long."""
-        frame = Frame.model_validate_json(dataset["frame"]) if dataset["frame"] else None
-        pool = self._pool(dataset)
-        for start in range(0, len(numbers), CHUNK):
-            some = numbers[start : start + CHUNK]
-            rows = self.database.connection.execute(
-                "SELECT r.*, s.split FROM dataset_rows AS r LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq"
-                f" WHERE r.content = ? AND r.seq IN ({', '.join('?' * len(some))}) ORDER BY r.seq",
-                (dataset["id"], dataset["content"], *some),
-            ).fetchall()
-            for row in rows:
-                yield read("row", row["id"], partial(_row, row, frame, pool))
-
-    def _pool(self, dataset: sqlite3.Row) -> str:
-        """Where a row's examples are found: named by the version, so that they never change under a run."""
-        splits = self._splits(dataset["id"])
-        fitting = [
-            split for wanted in EXAMPLES for split in splits if split == wanted or split.startswith(f"{wanted}_")
-        ]
-        short = next((split for split in fitting if len(split) <= 14), "")
-        return f"{POOL}{dataset['version']}" + (f"-{short}" if short else "")
-
-
-def _row(row: sqlite3.Row, frame: Frame | None, pool: str) -> Row:
-    return Row(
-        id=row["id"],
-        case=unpacked(row["body"], frame, pool),
-        category=row["category"],
-        split=row["split"] or "",
-        group=row["grp"],
-        number=row["number"],
-        place=row["place"],
-    )
 
 
 def _line(row: Row, kind: str, frame: Frame | None) -> Line:
@@ -385,9 +328,8 @@ def _line(row: Row, kind: str, frame: Frame | None) -> Line:
         raise CourtroomError(
             f"{row.id} is of the kind “{case.kind}”, the rows before it are of “{kind}”. Keep one kind."
         )
-    told = (row.category, row.split, row.group, row.number, row.place)
     if not isinstance(case, LabelledTask):
-        return Line(row.id, case, *told)
+        return Line(row.id, case, row.category, row.split, row.group, "", row.number, row.place)
     if len(case.items) != 1 or frame_of(case) != frame:
         raise CourtroomError(f"{row.id} must hold one text and have the same labels and question as the row before it.")
-    return Line(row.id, case.items[0], *told)
+    return Line(row.id, case.items[0], row.category, row.split, row.group, "", row.number, row.place)

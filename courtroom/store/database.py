@@ -183,7 +183,7 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE TABLE dataset_rows (
         content INTEGER NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, category TEXT NOT NULL, grp TEXT NOT NULL,
-        number INTEGER NOT NULL, place TEXT NOT NULL, outcome TEXT NOT NULL, length INTEGER NOT NULL, language TEXT NOT NULL,
+        asked TEXT NOT NULL, number INTEGER NOT NULL, place TEXT NOT NULL, outcome TEXT NOT NULL, length INTEGER NOT NULL, language TEXT NOT NULL,
         margin REAL, fingerprint BLOB NOT NULL, numbers TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (content, seq)
     );
     CREATE UNIQUE INDEX dataset_rows_by_id ON dataset_rows (content, id);

@@ -39,7 +39,8 @@ def _is_cail(record: dict[str, Any], part: Part) -> bool:
 def _lawbench(record: dict[str, Any], around: Around) -> Iterator[Made]:
     task = around.part.stem if _TASK.fullmatch(around.part.stem) else ""
     made = case_of(lawbench.convert(record))
-    yield Made(made, id=f"{task}-{around.number}" if task else "", category=task)
+    own = f"{task}-{around.number}" if task else ""
+    yield Made(made, id=own, category=task, group=made.id if task else "", asked=task)
 
 
 def _is_multiljp(record: dict[str, Any], part: Part) -> bool:
@@ -96,7 +97,7 @@ def _of_one(
     data = cail.criminal(facts, source=source, defendants=[_MARKS.sub("", one) for one in ordered], **gold)
     own = record.get("id")
     group = f"{around.split or around.part.stem}-{own}" if own is not None else data["id"]
-    return Made(case_of(data), id=f"{group}-{names.index(name) + 1}", group=group[:80])
+    return Made(case_of(data), id=f"{group}-{names.index(name) + 1}", group=group[:80], asked=name)
 
 
 def _term(value: Any) -> dict[str, Any] | None:

@@ -41,6 +41,8 @@ class Made:
     """Its own, where it has one: any text or number."""
     category: str = ""
     group: str = ""
+    asked: str = ""
+    """What is asked of this one of several rows with one text: a task, a defendant."""
     split: str | None = None
     once: bool = False
     remarks: tuple[str, ...] = ()
