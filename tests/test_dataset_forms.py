@@ -307,7 +307,7 @@ NLI = {"0": "entailment", "1": "neutral", "2": "contradiction"}
         ("scotus.jsonl", [{"text": "An opinion.", "label": 0}, {"text": "Another.", "label": 7}], {"0": "1", "7": "8"}, ["1", "8"], ("text", "second text")),
     ],
 )  # fmt: skip
-def test_labelled_texts_have_the_labels_of_their_files(  # noqa: PLR0913
+def test_labelled_texts_have_the_labels_of_their_files(
     desk: Desk,
     name: str,
     content: Any,
