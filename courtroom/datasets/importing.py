@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -245,8 +246,9 @@ class _Work:
             return {}
         if self._order.names:
             return self._order.names
-        told = next((reading.names[one] for one in (form.labels_in, "labels") if one in reading.names), None)
-        told = told or (next(iter(reading.names.values())) if len(reading.names) == 1 else None)
+        names = {self._columns_renamed.get(column, column).casefold(): one for column, one in reading.names.items()}
+        told = next((names[one] for one in (form.labels_in, "labels") if one in names), None)
+        told = told or (next(iter(names.values())) if len(names) == 1 else None)
         return {str(number): name for number, name in enumerate(told)} if told else None
 
     def _line(self, made: Made, around: Around) -> Line:
@@ -312,7 +314,8 @@ class _Work:
             if is_relevance(part) or self._form is None or not self._form.labels_in:
                 continue
             reading = Reading(part)
-            next(iter(reading.records()), None)
+            with closing(reading.records()) as records:
+                next(records, None)
             told = self._names(self._form, reading)
             if told and set(met) <= set(told.values()):
                 return tuple(told.values())
@@ -365,17 +368,17 @@ class _Work:
     def _all_numbers(self, part: Part, met: tuple[str, ...]) -> set[str]:
         """Numbers that stand for labels, of the first records."""
         numbers = set(met)
-        reading = Reading(part)
-        for record in islice(reading.records(), LOOKED_AT):
-            if self._form is None or not isinstance(record.value, dict):
-                continue
-            try:
-                around = Around(part, record.number, record.place)
-                list(self._form.read(self._renamed(record.value), around))
-            except NumberedLabels as error:
-                numbers.update(error.values)
-            except (CaseError, ValidationError):
-                continue
+        with closing(Reading(part).records()) as records:
+            for record in islice(records, LOOKED_AT):
+                if self._form is None or not isinstance(record.value, dict):
+                    continue
+                try:
+                    around = Around(part, record.number, record.place)
+                    list(self._form.read(self._renamed(record.value), around))
+                except NumberedLabels as error:
+                    numbers.update(error.values)
+                except (CaseError, ValidationError):
+                    continue
         return numbers
 
     def _nothing(self) -> CourtroomError:

@@ -51,6 +51,15 @@ def draw_margins(statistics: Statistics, theme: str = "light") -> go.Figure:
     return framed(figure, theme, 300)
 
 
+def draw_numbers(statistics: Statistics, name: str, theme: str = "light") -> go.Figure:
+    """Rows by one of the other numbers that are counted, a colour a split."""
+    names = list(statistics.counts[ALL].classes[name])
+    values = {split: list(counts.classes[name].values()) for split, counts in _drawn(statistics).items()}
+    figure = _columns(names, values, theme)
+    figure.update_xaxes(title_text=plain(name), type="category")
+    return framed(figure, theme, 300)
+
+
 def _drawn(statistics: Statistics) -> Mapping[str, Counts]:
     """The splits, and what is in none; where there are no splits, all rows."""
     splits = {split: counts for split, counts in statistics.counts.items() if split != ALL}

@@ -11,7 +11,7 @@ from courtroom.datasets.row import DatasetInfo
 from courtroom.datasets.statistics import ALL, Statistics, measure
 from courtroom.datasets.store import THREE_ONE_TWO
 from courtroom.errors import CourtroomError
-from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_outcomes
+from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from pages.parts.experiments.dataset_import import import_form, imports_under_way
 from pages.parts.shared.case_view import MARKS
 from pages.parts.shared.house import courthouse
@@ -110,6 +110,9 @@ def _figures(found: Statistics) -> None:
         if whole.outcomes and whole.outcomes != whole.categories:
             st.caption("Known outcomes")
             st.plotly_chart(draw_outcomes(found, theme), key="dataset_outcomes")
+        if whole.classes:
+            number = st.selectbox("Rows by", list(whole.classes), key=f"dataset_number_{found.info.name}")
+            st.plotly_chart(draw_numbers(found, number, theme), key="dataset_numbers")
 
 
 def _rows(house: Courthouse, info: DatasetInfo) -> None:
