@@ -304,6 +304,7 @@ def test_each_bad_record_is_named_by_file_line_and_field_and_the_rest_goes_on(de
         ("a.csv", "text,label\na,joy\n,fear\nc,fear\n", 2, "a.csv, line 3: it lacks its text"),
         ("a.txt", "a;joy\nb;fear\nno label\nc;joy\n" * 2, 6, "a.txt, line 3: it has no label"),
         ("a.jsonl.gz", gzip.compress(LINES.encode() * 2000)[:-400], 0, "damaged or cut off"),
+        ("a.jsonl", '{"ridx": 1, "q": "x"}\n{"pid": 2}\n{"id": 3}\n{"ridx": 4, "q": "y", "crime": {"a": 1}}\n', 1, "`qw` is missing"),
         ("a.jsonl", LINES + '{"other": 1}\n', 6, "a.jsonl, line 7: it needs a column “text”"),
     ],
 )  # fmt: skip

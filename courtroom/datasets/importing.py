@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -35,6 +36,7 @@ from courtroom.media.store import MediaStore
 from courtroom.strict import Strict
 from courtroom.text.words import is_chinese
 
+log = logging.getLogger(__name__)
 CHUNK = 500
 """Records in one transaction."""
 CHUNK_CHARACTERS = 4 * 2**20
@@ -218,6 +220,13 @@ class _Work:
             chunk.problems.append(Problem(place=record.place, message=" ".join(explain(error)[:3])))
         except CaseError as error:
             chunk.problems.append(Problem(place=record.place, message=str(error)))
+        except KeyError as error:
+            field = str(error).strip("'")
+            chunk.problems.append(Problem(place=record.place, message=f"`{field}` is missing. Add this field."))
+        except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            log.exception("%s", record.place)
+            told = f"it can't be read in the form “{self._form.title if self._form else 'unknown'}” ({error}). Check its fields."
+            chunk.problems.append(Problem(place=record.place, message=told))
         else:
             chunk.lines += lines
             chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)

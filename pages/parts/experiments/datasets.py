@@ -66,7 +66,7 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
     top[0].metric("Rows", f"{whole.rows:,}")
     top[1].metric("Outcome known", f"{whole.known:,}")
     top[2].metric("Categories", f"{len(whole.categories):,}")
-    top[3].metric("Median length", f"{whole.length.median:,.0f} characters")
+    top[3].metric("Median characters", f"{whole.length.median:,.0f}")
     st.dataframe(pd.DataFrame(found.rows()), hide_index=True, width="stretch")
     shown = st.segmented_control(
         "Show",
