@@ -110,7 +110,7 @@ class Courthouse:
         self.media = MediaStore(self.settings.media)
         self.library = Library(self.database, self.media)
         self.datasets = Datasets(self.database)
-        self.dataset_imports = DatasetImports(self.datasets, self.media)
+        self.dataset_imports = DatasetImports(self.datasets, self.media, self.settings.home / "uploads")
         self.store = RunStore(self.database)
         self.writer = Writer(self.database)
         self.people = People(self.database, self.writer)

@@ -108,3 +108,12 @@ def test_a_path_that_is_not_there_is_said(house: Courthouse) -> None:  # noqa: F
     press(app, "Import")
     settle(house, app)
     assert "is not there. Check the path" in texts(app).replace("\\", "")
+
+
+def test_an_upload_is_taken_in_and_its_copy_is_let_go(house: Courthouse) -> None:  # noqa: F811
+    app = shown()
+    app.file_uploader[0].upload("feelings.csv", b"text,label\nso good,joy\nso bad,fear\n").run()
+    press(app, "Import")
+    settle(house, app)
+    assert house.datasets.info("feelings").count == 2
+    assert not [path for path in (house.settings.home / "uploads").rglob("*") if path.is_file()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 
@@ -45,7 +44,9 @@ def import_form(house: Courthouse, opened: bool) -> None:
         )
         if st.button("Import", type="primary", disabled=not (file or path.strip()), key="dataset_import"):
             try:
-                source = _kept(house, file.name, file.getvalue()) if file else Path(path.strip()).expanduser()
+                source = (
+                    house.dataset_imports.keep(file.name, file.getvalue()) if file else Path(path.strip()).expanduser()
+                )
                 order = Order(
                     source=str(source),
                     name=name.strip() or _name(source.name),
@@ -136,18 +137,6 @@ def _ask(house: Courthouse, state: UnderWay) -> None:
             st.error(literal(str(error)))
             return
         st.rerun(scope="app")
-
-
-def _kept(house: Courthouse, name: str, data: bytes) -> Path:
-    """An upload as a file, under its content, so that the import can be gone on with after a restart."""
-    folder = house.settings.home / "imports" / "datasets" / hashlib.sha256(data).hexdigest()[:16]
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / Path(name).name
-    if not path.exists():
-        part = path.with_name(f"{path.name}.part")
-        part.write_bytes(data)
-        part.replace(path)
-    return path
 
 
 def _name(source: str) -> str:
