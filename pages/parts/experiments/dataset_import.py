@@ -36,7 +36,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
         form = columns[1].selectbox(
             "Read",
             [AS_IT_LOOKS, *FORMS],
-            format_func=lambda one: literal(FORMS[one].title if one in FORMS else one),
+            format_func=lambda one: FORMS[one].title if one in FORMS else one,
             key="dataset_form",
         )
         config = columns[2].text_input(
