@@ -12,6 +12,7 @@ import typer
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.collection import Collection, Mode
+from courtroom.knowledge.embeddings import embedding_problem
 from courtroom.shell.house import opened
 from courtroom.shell.options import Json
 
@@ -56,12 +57,19 @@ def search(
 
 
 @app.command()
-def reindex(collection: str) -> None:
-    """Index a collection with the embedding that is set now."""
+def reindex(
+    collection: str,
+    embedding: Annotated[str, typer.Option(help="By which embedding; the server's own where it is not given.")] = "",
+) -> None:
+    """Index a collection with an embedding, so that no look-up has to wait for that."""
+    if problem := embedding_problem(embedding):
+        raise CourtroomError(f"{problem[:1].upper()}{problem[1:]}.")
     with opened() as house:
-        known = _collection(house, collection)
-        house.runner.do(known.reindex()).result()
-        print(f"{len(known)} records of “{collection}” are indexed with {house.knowledge.embedding.name}.")
+        _collection(house, collection)
+        knowledge = house.knowledge.using(embedding)
+        known = knowledge.collections[collection]  # type: ignore[index]
+        house.runner.do(known.warm()).result()
+        print(f"{len(known)} records of “{collection}” are indexed with {knowledge.embedding.name}.")
 
 
 @app.command()

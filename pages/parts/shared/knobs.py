@@ -14,7 +14,7 @@ from courtroom.engine.setup import Budget, Setup
 from pages.parts.shared.draft import Draft
 from pages.parts.shared.inert import declared, literal
 
-OWN_SECTION = {"model", "roles", "members", "prompts", "budget"}
+OWN_SECTION = {"model", "roles", "members", "prompts", "embedding", "budget"}
 """Fields of every setup that have a section of their own."""
 
 
