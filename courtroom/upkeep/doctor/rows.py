@@ -14,6 +14,7 @@ from typing import Any
 
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
+from courtroom.datasets.packing import parsed
 from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
@@ -65,6 +66,7 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "memory_snapshots": ("name", lambda house, row: house.knowledge.snapshots.named(row["name"])),
     "imports": ("name", lambda house, row: Pending.model_validate(row)),
     "sweeps": ("id", lambda house, row: house.sweeps.store.sweep(row["id"])),
+    "dataset_rows": ("id", lambda house, row: parsed(row["body"])),
 }
 """Of each table: the column that names a row, and how a row is read."""
 
