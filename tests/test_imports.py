@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import origins
 from courtroom.knowledge.imports import BATCH, Imports
+from courtroom.knowledge.legal import bundled_charges, bundled_statutes
 from courtroom.knowledge.search import Fetch, Knowledge, Search
+from courtroom.law.charge import charges_of
 from courtroom.law.statute import Both
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.database import MIGRATIONS, Database
 from tests.real import FOLDER, needs_real_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -114,6 +119,36 @@ async def test_an_import_adds_or_replaces_as_said(tmp_path: Path) -> None:
     assert [charge.id for charge in charges.all()] == ["诈骗"]
     assert [(one.records, one.how) for one in origins(imports._database, "statutes.prc")] == [(1, "replace")]
     assert knowledge.bases() == ("bundled", "prc")
+
+
+async def test_a_store_of_before_keeps_its_imported_law_apart_and_gets_the_digest_back(tmp_path: Path) -> None:
+    ours = {one.id: one for one in bundled_statutes()}
+    mixed = ours["264"].model_copy(update={"text": Both(zh="盗窃公私财物的，……"), "digest": False})
+    (own,) = records(1).splitlines()
+    case = next(package.case for package in read_upload("a.json", own))
+    with closing(sqlite3.connect(Settings(home=tmp_path).database, isolation_level=None)) as db:
+        before = next(n for n, script in enumerate(MIGRATIONS) if "CREATE TABLE origins" in script)
+        for script in MIGRATIONS[:before]:
+            db.executescript(script)
+        db.execute(f"PRAGMA user_version = {before}")
+        db.execute("INSERT INTO collections (name, seeded) VALUES ('statutes', 1), ('charges', 1), ('cases', 1)")
+        kept = [("statutes", mixed, 0.0), ("statutes", ours["266"], 0.0), ("cases", case, 5.0)]
+        kept += [("charges", charge, 0.0) for charge in charges_of([mixed])]
+        for seq, (collection, record, added) in enumerate(kept, 1):
+            values = (seq, collection, record.id, record.model_dump_json(), added)
+            db.execute("INSERT INTO knowledge (seq, collection, id, body, added) VALUES (?, ?, ?, ?, ?)", values)
+            db.execute(f"INSERT INTO words_{collection} (rowid, words) VALUES (?, 'x')", (seq,))
+    knowledge, _ = opened(tmp_path)
+    assert knowledge.bases() == ("bundled", "imported")
+    assert {one.id: one for one in knowledge.statutes.all()} == ours
+    assert {one.id: one for one in knowledge.charges.all()} == {one.id: one for one in bundled_charges()}
+    assert case.id not in {one.id for one in knowledge.cases.all()}
+    (theft,) = knowledge.of("statutes", "imported").all()
+    assert (theft.text.zh, theft.bands, theft.cues, theft.title) == (mixed.text.zh, (), Both(), Both())
+    (charge,) = knowledge.of("charges", "imported").all()
+    assert (charge.articles, charge.text.zh, charge.cues) == (("264",), mixed.text.zh, Both())
+    assert [one.id for one in knowledge.of("cases", "imported").all()] == [case.id]
+    assert (await knowledge.of("statutes", "imported").search("盗窃", 5, "bm25"))[0].record.id == "264"
 
 
 def test_what_is_bundled_can_not_be_imported_into(tmp_path: Path) -> None:

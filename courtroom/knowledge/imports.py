@@ -23,6 +23,7 @@ from courtroom.knowledge.collection import Collection, Ready
 from courtroom.knowledge.search import Knowledge
 from courtroom.law.article_numbers import article_number
 from courtroom.law.charge import Charge, charges_of
+from courtroom.law.judgment import Decided
 from courtroom.law.statute import Both, Statute
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
@@ -295,10 +296,10 @@ def _cases(name: str, data: bytes) -> Iterator[CriminalCase]:
         case = package.case
         if not isinstance(case, CriminalCase):
             raise CourtroomError(f"{name}: {case.id} is a {case.kind_title.lower()}, not a criminal case.")
-        if case.gold is None or case.gold.judgment() == type(case.gold.judgment())():
+        if case.gold is None or case.gold.decided() == Decided():
             raise CourtroomError(f"{name}: {case.id} has no judgment, so it can't be a precedent.")
         facts = hashlib.sha256(case.facts.encode()).hexdigest()[:16]
-        yield case.model_copy(update={"id": f"case-{facts}"})  # the same facts are one precedent
+        yield case.model_copy(update={"id": f"case-{facts}", "given": None})  # the same facts are one precedent
 
 
 def _rows(name: str, data: bytes) -> Iterator[tuple[str, Any]]:
