@@ -8,6 +8,7 @@ from pydantic import Field
 
 from courtroom.engine.knobs import declared
 from courtroom.engine.setup import Member, Setup
+from courtroom.knowledge.bases import BUNDLED, BaseName
 from courtroom.strict import Strict
 
 Variant = Literal["verdict", "no-memory", "no-directives", "no-agents"]
@@ -62,6 +63,11 @@ class VerdictSetup(Setup):
         description="`verdict` is the whole system; `no-memory` has no standards and directives; `no-directives` has "
         "standards alone; `no-agents` has the presiding judge alone. Another expert is set as the model of the role "
         "“judge”.",
+    )
+    base: BaseName = Field(
+        default=BUNDLED,
+        title="Knowledge base",
+        description="In which statutes are looked up: `bundled`, or the name of one that was imported.",
     )
     statutes: int = Field(
         default=20, title="Statutes in the coarse set (K)", ge=1, le=100, description="Dense retrieval."
