@@ -15,6 +15,7 @@ from courtroom.shell.app import PASSED_ON, open_app
 from courtroom.shell.cases import app as cases
 from courtroom.shell.forks import compare, fork
 from courtroom.shell.knowledge import app as knowledge
+from courtroom.shell.models import app as models
 from courtroom.shell.procedures import new_procedure, options, procedures
 from courtroom.shell.runs import export, resume, run, runs, show
 from courtroom.shell.sweep import sweep
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 app.add_typer(cases, name="cases")
 app.add_typer(knowledge, name="knowledge")
+app.add_typer(models, name="models")
 app.command("app", context_settings=PASSED_ON)(open_app)
 app.callback()(options)
 app.command("new-procedure")(new_procedure)

@@ -34,7 +34,7 @@ class Finding(Answer):
     """Something seen in one medium."""
 
     media_type: Literal["image", "video"]
-    media_index: int = Field(ge=0, description="Position among this evidence's media, from 0.")
+    media_index: int = Field(ge=0, le=99, description="Position among this evidence's media, from 0.")
     timestamp: str = Field(default="", description="mm:ss in a video, empty for a picture.")
     description: str
     benefit_analysis: str = Field(default="", description="Why it speaks for or against this side.")

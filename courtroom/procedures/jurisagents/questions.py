@@ -11,7 +11,7 @@ from pydantic import Field
 
 from courtroom.judging.referred import CaseInformation
 from courtroom.models.task import Answer, Task
-from courtroom.procedures.jurisagents.tasks import OfFacts
+from courtroom.procedures.jurisagents.tasks import SCORES, OfFacts
 
 
 class QuestionAnalysis(Answer):
@@ -58,6 +58,7 @@ class ChooseOption(OfFacts, Task[Choice]):
     """Chief judge: the option. One judge alone has neither analysis nor issue."""
 
     name = "choose"
+    offline_only = SCORES
     title = "Case analysis"
     analysis: QuestionAnalysis | None = None
     issue: str = ""

@@ -5,7 +5,7 @@ Charges and articles stay free: the chief judge is to prefer the candidates and 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -16,6 +16,13 @@ from courtroom.law.judgment import Judgment
 from courtroom.media.medium import Medium
 from courtroom.models.task import Answer, Task
 from courtroom.strict import Strict
+
+Yuan = Annotated[float, Field(ge=0, le=1e12)]
+SCORES = (
+    *("found.statute_scores", "found.charge_scores", "found.precedents.id", "found.precedents.similarity"),
+    "found.charges.text",  # the text of its article, which is among the articles where it is near enough
+)
+"""Of what was looked up, what only the offline model reads; a language model is given the order alone."""
 
 
 class Act(Answer):
@@ -50,7 +57,9 @@ class ReasonedJudgment(JudgmentAnswer, Reasoned):
 
 
 class Response(Answer):
-    """The defendant accepts the judgment, or objects with a reason, in the order of table 9."""
+    """The defendant accepts the judgment, or objects with a reason."""
+
+    published_order = "Table 9; the knob `reasons` puts what is weighed before it."
 
     accepts: bool
     objection: str = Field(default="", description="To the charges or to the penalty, and why; empty when accepting.")
@@ -80,8 +89,8 @@ class Appealed(Strict):
 class Amount(Answer):
     """The total amount of the crime."""
 
-    parts: tuple[float, ...] = Field(default=(), description="The sums that it is made of, in yuan.")
-    amount: float = Field(ge=0, description="Their total in yuan.")
+    parts: tuple[Yuan, ...] = Field(default=(), description="The sums that it is made of, in yuan.")
+    amount: Yuan = Field(description="Their total in yuan.")
 
 
 class OfFacts(BaseModel):
@@ -128,6 +137,7 @@ class Decide(Decides, Task[JudgmentAnswer]):
     """Chief judge: articles, charges, term (tables 8 and 13). The facts themselves are not shown."""
 
     name = "decide"
+    offline_only = (*SCORES, "language")  # a prompt has it from the case
     title = "Judgment"
     language: str
     information: DefendantInformation
@@ -141,6 +151,7 @@ class DecideAlone(OfFacts, Decides, Task[JudgmentAnswer]):
     """One judge without the other roles (table 1: “w/o MA”, and with nothing looked up the plain model)."""
 
     name = "decide-alone"
+    offline_only = SCORES
     title = "Judgment in one step"
     found: CaseInformation
 

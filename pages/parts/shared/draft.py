@@ -10,6 +10,7 @@ import streamlit as st
 
 from courtroom.cases.case import Case
 from courtroom.courthouse import changed_values
+from courtroom.engine.changes import merged
 from courtroom.engine.knobs import Widget, fields_drawn
 from courtroom.engine.procedure import Preset, Procedure
 from courtroom.engine.setup import Setup
@@ -63,7 +64,7 @@ class Draft:
     def start_from(self, preset: Preset) -> None:
         """Defaults with a preset's changes; models and keys stay as chosen."""
         kept = {name: self.values[name] for name in ("model", "roles", "members", "budget")}
-        self.values = {**self.kind().model_dump(mode="json"), **kept, **dict(preset.changes)}
+        self.values = merged({**self.kind().model_dump(mode="json"), **kept}, preset.changes)
         self.preset = preset.title
         self._renew()
 
