@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from courtroom.cases.criminal import CriminalCase, Given
 from courtroom.engine.court import Court
@@ -117,7 +118,10 @@ async def look_up(court: Hearing, text: str, step: str = "") -> CaseInformation:
     if not setup.recalls:
         return document
     mark = f"-{step}" if step else ""
-    how = {"mode": setup.ranking, "weights": setup.weights, "base": setup.base, "text": text}
+    how: dict[str, Any] = {"base": setup.base, "text": text, "mode": setup.ranking}
+    fused = {"mode": "hybrid", "weights": setup.weights}
+    if setup.ranking == "hybrid":
+        how |= fused
     if setup.statutes:
         query = Search.model_validate({**how, "collection": "statutes", "k": setup.statutes})
         hits = await court.retrieve(f"statutes{mark}", query)
@@ -128,8 +132,10 @@ async def look_up(court: Hearing, text: str, step: str = "") -> CaseInformation:
         document = document.model_copy(update={"charges": charges_of(hits), "charge_scores": scores_of(hits)})
     if setup.precedents:
         spare = 2  # the case itself may be among them under another id
-        hybrid = {"collection": "cases", "k": setup.precedents + spare, "mode": "hybrid", "exclude": (case.id,)}
-        hits = await court.retrieve(f"precedents{mark}", Search.model_validate({**how, **hybrid}))
+        query = Search.model_validate(
+            {**how, **fused, "collection": "cases", "k": setup.precedents + spare, "exclude": (case.id,)}
+        )
+        hits = await court.retrieve(f"precedents{mark}", query)
         document = document.model_copy(update={"precedents": precedents_of(hits, case, setup.precedents)})
     return document
 
