@@ -31,6 +31,7 @@ NOT_RUN = {"pip", "uv", "docker", "ruff", "mypy", "lint-imports", "pytest", "pre
 """Commands that install, or that the tests are run with: of these, only the files that they name are looked up."""
 SMALL = ["--set", "jury_size=3", "--set", "rounds=1"]
 STATUTE = {"number": 264, "text": "Whoever steals shall be punished.", "charges": ["theft"]}
+CHARGE = {"name": "theft", "articles": [264]}
 
 
 @dataclass(frozen=True)
@@ -151,9 +152,9 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
 
 def given_file(words: list[str], folder: Path) -> Path:
     """A file of one's own: a case, or a statute book."""
-    if "statutes" in words:
+    if "statutes" in words or "charges" in words:
         path = folder / "book.jsonl"
-        path.write_text(json.dumps(STATUTE) + "\n")
+        path.write_text(json.dumps(STATUTE if "statutes" in words else CHARGE) + "\n")
         return path
     shutil.copytree(ROOT / "data" / "cases" / "criminal-card-room", folder / "own")
     path = folder / "own.json"

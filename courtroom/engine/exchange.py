@@ -137,7 +137,7 @@ class Exchange(Generic[A]):
         return await asyncio.to_thread(self._fitting, reply)
 
     def _fitting(self, reply: Reply) -> A:
-        answer: A = read_answer(reply.text, self._task.form, reply.finish)  # type: ignore[assignment]
+        answer: A = self._task.declared(read_answer(reply.text, self._task.form, reply.finish))
         if problem := problem_of(self._task, answer, self._path):
             raise InvalidAnswer(problem)
         return answer

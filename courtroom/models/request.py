@@ -31,7 +31,7 @@ class Message:
 
     def digest(self) -> list[object]:
         """Role and content hashes: equal exactly where the message is byte-identical."""
-        return [self.role, [digest_text(p) if isinstance(p, str) else f"medium:{p.sha256}" for p in self.parts]]
+        return [self.role, [digest_text(p) if isinstance(p, str) else f"medium:{p.shown}" for p in self.parts]]
 
 
 @lru_cache(maxsize=4096)

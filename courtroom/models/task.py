@@ -57,6 +57,12 @@ class Task(BaseModel, Generic[A]):
         """The schema that this question's answer must fit; a task whose choices depend on its inputs narrows it."""
         return self.answer
 
+    def declared(self, answer: BaseModel) -> A:
+        """An answer that fits `form`, as the declared answer: a form may have its fields in another order."""
+        if isinstance(answer, self.answer):
+            return answer  # type: ignore[return-value]
+        return self.answer.model_validate(answer.model_dump())  # type: ignore[return-value]
+
     def media(self) -> tuple[Medium, ...]:
         """The media that go with this question, in order."""
         return ()
