@@ -339,6 +339,9 @@ def test_an_imported_knowledge_base_is_shown_by_its_name_with_the_files_it_is_ma
     assert "law.jsonl (1 records)" in texts(app).replace("\\", "")
     assert len(app.expander) == 2  # the import form, and the one article
     assert "Unofficial digest" not in texts(app)
+    run = benched(house, "jurisagents")
+    (choice,) = [box for box in page("setup", fork=run).selectbox if box.label == "Knowledge base"]
+    assert (choice.options, choice.value) == (["bundled", "prc"], "bundled")
 
 
 def test_a_learning_step_is_undone_on_the_page(house: Courthouse) -> None:

@@ -25,6 +25,8 @@ class Widget(StrEnum):
     """A `FollowGraph` over the seats; their names are those of the personas."""
     RULES = "rules"
     """Rules that are given to members, a text each."""
+    KNOWLEDGE_BASE = "knowledge-base"
+    """The name of a knowledge base of criminal law; a page offers those that are there."""
 
 
 def declared(*, widget: Widget | None = None, varied: bool = True) -> JsonDict:

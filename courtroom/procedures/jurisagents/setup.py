@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from courtroom.engine.knobs import Widget, declared
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.bases import BUNDLED, BaseName
 from courtroom.knowledge.fusion import Weights
@@ -36,6 +37,7 @@ class JurisAgentsSetup(Setup):
     base: BaseName = Field(
         default=BUNDLED,
         title="Knowledge base",
+        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE),
         description="In which statutes, charges and precedents are looked up: `bundled`, or the name of one that was imported.",
     )
     statutes: int = Field(default=10, title="Statutes looked up", ge=0, le=50, description="Dense retrieval.")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from courtroom.engine.knobs import declared
+from courtroom.engine.knobs import Widget, declared
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.bases import BUNDLED, BaseName
 from courtroom.strict import Strict
@@ -67,6 +67,7 @@ class VerdictSetup(Setup):
     base: BaseName = Field(
         default=BUNDLED,
         title="Knowledge base",
+        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE),
         description="In which statutes are looked up: `bundled`, or the name of one that was imported.",
     )
     statutes: int = Field(
