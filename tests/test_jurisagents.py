@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from courtroom.cases.criminal import CriminalCase, DecidedFor, Given, Gold
 from courtroom.courthouse import Courthouse
-from courtroom.engine.events import Seated
+from courtroom.engine.events import Noted, Seated
 from courtroom.engine.paper import departures
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Search
@@ -488,6 +488,10 @@ def test_a_run_looks_in_the_knowledge_base_that_its_setup_names(house: Courthous
     decide = text_of(model.history[2])
     assert "Article 264:\n> Whoever steals a telephone ..." in decide
     assert "unofficial" not in decide
+    assert [note.text.partition(" of the")[0] for note in record.of(Noted)] == [
+        "Nothing was found among the charges",
+        "Nothing was found among the precedents",
+    ]
     assert "knowledge base mine" in str(PROCEDURES["jurisagents"].views[1].draw(record))
     failed = hear(house, model, base="nowhere")
     assert failed.run.status == "failed"

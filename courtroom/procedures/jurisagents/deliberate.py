@@ -14,6 +14,7 @@ from courtroom.procedures.jurisagents.trial import (
     material,
     read,
     settled,
+    tell_missing,
     trials,
 )
 from courtroom.procedures.jurisagents.verdict import verdict
@@ -57,6 +58,8 @@ async def deliberate(court: Hearing) -> Verdict:
 async def inform(court: Hearing, trial: Trial) -> None:
     """The assistant looks things up with the senior judge's summary (stage II)."""
     trial.found = await look_up(court, trial.summary, trial.step)
+    if trial.response is None:
+        tell_missing(court, trial.found, trial.step)
 
 
 async def first_instance(court: Hearing, trial: Trial) -> None:
@@ -95,6 +98,7 @@ async def alone(court: Hearing, everyone: list[Trial]) -> Verdict:
     """One judge with the facts and what is looked up for them (ablation “w/o MA”, and the plain model)."""
     await court.stage("Retrieval", "retrieval")
     found = await look_up(court, court.case.facts)
+    tell_missing(court, found)
     await court.stage("Decision", "decision")
 
     async def decided(trial: Trial) -> None:

@@ -140,6 +140,16 @@ async def look_up(court: Hearing, text: str, step: str = "") -> CaseInformation:
     return document
 
 
+def tell_missing(court: Hearing, found: CaseInformation, step: str = "") -> None:
+    """Note which collections of the knowledge base gave nothing."""
+    setup = court.setup
+    wanted = {"statutes": setup.statutes, "charges": setup.charges, "precedents": setup.precedents}
+    for kind, count in wanted.items():
+        if setup.recalls and count and not getattr(found, kind):
+            text = f"Nothing was found among the {kind} of the knowledge base “{setup.base}”; the judge is shown none."
+            court.note(f"no-{kind}{'-' if step else ''}{step}", text)
+
+
 async def decide(court: Hearing, trial: Trial, appeal: Appealed | None = None) -> Judgment:
     """The chief judge's judgment (stages III and VI)."""
     case = material(court, trial)
