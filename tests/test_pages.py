@@ -15,6 +15,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
 from courtroom.engine.setup import Budget
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from tests.openai_server import OpenAIServer
 
 ROOT = Path(__file__).parents[1]
 NASTY = "<script>alert('x')</script> **bold** ![x](http://evil.example/x.png) :red[y] $x$"
@@ -120,6 +121,47 @@ def test_every_section_of_the_setup_draws(house: Courthouse, section: str) -> No
     app.switch_page("pages/setup.py").run()
     assert not app.exception, app.exception
     assert "calls" in texts(app)
+
+
+def setup_of(house: Courthouse, case: str, procedure: str, section: str = "Models") -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.session_state["case"] = case
+    app.session_state["setup_section"] = section
+    app.run()
+    app.switch_page("pages/setup.py").run()
+    chosen = next(box for box in app.selectbox if box.label == "Procedure")
+    return chosen.set_value(house.procedures[procedure]).run()
+
+
+def test_a_setup_says_what_it_means_that_look_ups_go_by_words_and_takes_another_embedding(house: Courthouse) -> None:
+    app = setup_of(house, "criminal-bus-wallet", "verdict")
+    assert not app.exception, app.exception
+    assert "compared by their words, not by their meaning" in texts(app)
+    assert "choose them anew" not in texts(app)
+    box = next(box for box in app.selectbox if box.label == "Embedding")
+    box.set_value("openai/text-embedding-3-small").run()
+    assert not app.exception, app.exception
+    shown = texts(app)
+    assert "compared by their words" not in shown
+    assert "Link standards" in shown
+    assert "choose them anew" in shown
+    assert app.session_state["drafts"]["verdict"].values["embedding"] == "openai/text-embedding-3-small"
+
+
+def test_a_collection_can_be_searched_by_another_embedding(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        app = page("knowledge", part="charges")
+        assert "compared by their words, not by their meaning" in texts(app)
+        next(box for box in app.selectbox if box.label == "Embedding").set_value("openai/text-embedding-3-small").run()
+        next(box for box in app.text_input if box.label == "Search by matter").set_value("a wallet").run()
+        assert not app.exception, app.exception
+        assert "asked through LiteLLM" in texts(app)
+        assert len(app.dataframe) == 1
+    assert house.knowledge.using("openai/text-embedding-3-small").charges.index_name in {
+        folder.name for folder in house.settings.chroma.iterdir()
+    }
 
 
 def test_a_knob_that_is_turned_is_in_the_run(house: Courthouse) -> None:

@@ -218,6 +218,8 @@ def test_a_collection_is_indexed_anew(shell: Shell) -> None:
     code, out, _ = shell("knowledge", "reindex", "charges")
     assert code == 0
     assert "records of “charges” are indexed with" in out
+    told = refused(shell("knowledge", "reindex", "charges", "--embedding", "http://evil.example/v1"))
+    assert "holds no address" in told
 
 
 def test_an_import_or_search_that_can_not_be_is_told_in_a_sentence(shell: Shell, tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 from functools import cached_property
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -14,13 +17,13 @@ from courtroom.errors import CourtroomError
 from courtroom.knowledge import legal
 from courtroom.knowledge.bases import BUNDLED, KINDS, BaseName, Kind, kept_as, known_bases
 from courtroom.knowledge.collection import Collection, Name
-from courtroom.knowledge.embedding import embedding_of
+from courtroom.knowledge.embeddings import embedding_of
 from courtroom.knowledge.fusion import EQUAL, Weights
 from courtroom.knowledge.jurisprudence import Directive, Standard
 from courtroom.knowledge.lessons import Lesson, Lessons
 from courtroom.knowledge.memory import Due, Memory, Parts, Recall
 from courtroom.knowledge.precedents import PrecedentBase
-from courtroom.knowledge.ranking import Mode, Scores
+from courtroom.knowledge.ranking import Found, Mode, Scores
 from courtroom.knowledge.vectors import Remembered
 from courtroom.law.charge import Charge
 from courtroom.law.statute import Statute
@@ -51,6 +54,23 @@ class Search(Strict):
         description="Of the ranking by meaning and of the one by words, where both are fused.",
         exclude_if=lambda weights: weights == EQUAL,
     )
+    itself: bool = Field(
+        default=True,
+        description="Whether a record with the very text that is searched for may be found.",
+        exclude_if=lambda itself: itself,
+    )
+
+
+class Draw(Strict):
+    """Some records, drawn at random; a record with the text itself is never among them."""
+
+    kind: Literal["draw"] = "draw"
+    collection: Name
+    text: str
+    k: int = Field(ge=1)
+    seed: str = Field(description="The same seed draws the same records from the same collection.")
+    exclude: tuple[str, ...] = ()
+    under: str = Field(default="", description="Only records whose id begins with this.")
 
 
 class Rank(Strict):
@@ -71,11 +91,11 @@ class Fetch(Strict):
     base: BaseName = Field(default=BUNDLED, exclude_if=lambda base: base == BUNDLED)
 
 
-Query = Annotated[Search | Rank | Fetch | Recall | Due, Field(discriminator="kind")]
+Query = Annotated[Search | Draw | Rank | Fetch | Recall | Due, Field(discriminator="kind")]
 
 
 class Hit(Strict):
-    """Something found. `similarity` is a cosine, at most 1; 0 where only its words were found."""
+    """Something found. `similarity` is a cosine, at most 1; 0 where only its words were found, or where it was drawn."""
 
     id: str
     similarity: float
@@ -91,6 +111,21 @@ class Knowledge:
         self.embedding = Remembered(embedding_of(settings.embedding), database)
         self._database, self._settings = database, settings
         self._opened: dict[str, Collection[Any]] = {}  # of bases other than the bundled one
+        self._others: dict[str, Knowledge] = {}  # the same records, compared by other embeddings
+
+    def using(self, embedding: str) -> Knowledge:
+        """The same records, compared by another embedding; without a name, by the server's own.
+
+        Each embedding has its own indexes. The first look-up with an embedding makes them, which takes long where a
+        collection is large; vectors that were made once are kept.
+        """
+        if embedding in ("", self._settings.embedding):
+            return self
+        if embedding not in self._others:
+            self._others[embedding] = Knowledge(
+                self._database, self._settings.model_copy(update={"embedding": embedding})
+            )
+        return self._others[embedding]
 
     @cached_property
     def precedents(self) -> PrecedentBase:
@@ -186,14 +221,13 @@ class Knowledge:
         """What was taught, step by step."""
         return Lessons(self._database, self.collections)
 
-    async def answer(self, query: Query) -> tuple[Hit, ...]:
-        """Look something up; best first."""
+    async def answer(self, query: Query, embedding: str = "") -> tuple[Hit, ...]:
+        """Look something up, best first; texts are compared by this embedding, or by the server's own where it is empty."""
+        return await self.using(embedding)._answer(query)
+
+    async def _answer(self, query: Query) -> tuple[Hit, ...]:
         match query:
             case Search():
-                collection = self._there(query.collection, query.base)
-                found = await collection.search(
-                    query.text, query.k, query.mode, query.exclude, query.under, query.weights
-                )
                 return tuple(
                     Hit(
                         id=one.record.id,
@@ -201,8 +235,11 @@ class Knowledge:
                         record=one.record.model_dump(mode="json"),
                         scores=one.scores,
                     )
-                    for one in found
+                    for one in await self._search(query)
                 )
+            case Draw():
+                drawn = await asyncio.to_thread(self._draw, query)
+                return tuple(Hit(id=one.id, similarity=0.0, record=one.model_dump(mode="json")) for one in drawn)
             case Rank():
                 return await self._rank(query)
             case Fetch():
@@ -248,6 +285,8 @@ class Knowledge:
         found += [self.memory.standards, self.memory.directives, self.memory.buffer] if "memory" in opened else []
         for collection in (*found, *self._opened.values()):
             collection.close()
+        for other in self._others.values():
+            other.close()
 
     def _there(self, name: Name, base: str) -> Collection[Any]:
         """A collection of a base that holds something.
@@ -265,6 +304,24 @@ class Knowledge:
     def _shared(self) -> tuple[Database, Settings, Remembered]:
         return self._database, self._settings, self.embedding
 
+    async def _search(self, query: Search) -> list[Found[Any]]:
+        """What is found; where a record has the text itself and must not, it is left out and the next one comes up."""
+        collection, left_out = self._there(query.collection, query.base), query.exclude
+        while True:
+            found = await collection.search(query.text, query.k, query.mode, left_out, query.under, query.weights)
+            same = tuple(one.record.id for one in found if _says(collection, one.record, query.text))
+            if query.itself or not same:
+                return found
+            left_out += same
+
+    def _draw(self, query: Draw) -> list[Any]:
+        """Records in an order by lot, the first k that may be drawn."""
+        collection = self.collections[query.collection]
+        names = [name for name in sorted(collection.names_under(query.under)) if name not in query.exclude]
+        random.Random(query.seed).shuffle(names)
+        records = (record for name in names if (record := collection.get(name)) is not None)
+        return list(islice((record for record in records if not _says(collection, record, query.text)), query.k))
+
     async def _rank(self, query: Rank) -> tuple[Hit, ...]:
         vectors = await self.embedding.embed([query.text, *query.candidates])
         similarities = vectors[1:] @ vectors[0]
@@ -280,3 +337,8 @@ _OF_KIND: dict[Kind, tuple[type[Any], Any]] = {
     "charges": (Charge, legal.charge_text),
     "cases": (CriminalCase, legal.case_text),
 }
+
+
+def _says(collection: Collection[Any], record: Any, text: str) -> bool:
+    """Whether a record has this very text, case and white space apart."""
+    return text.casefold().split() in (own.casefold().split() for own in collection.texts_of(record))

@@ -13,6 +13,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, KINDS, kept_as, origins
 from courtroom.knowledge.collection import Collection
+from courtroom.knowledge.embeddings import embedding_problem
 from courtroom.knowledge.ranking import Mode
 from courtroom.shell.house import opened
 from courtroom.shell.options import Json
@@ -91,12 +92,18 @@ def search(
 
 
 @app.command()
-def reindex(collection: str) -> None:
-    """Index a collection, e.g. `statutes` or `statutes.imported`, with the embedding that is set now."""
+def reindex(
+    collection: str,
+    embedding: Annotated[str, typer.Option(help="By which embedding; the server's own where it is not given.")] = "",
+) -> None:
+    """Index a collection, e.g. `statutes` or `statutes.imported`, with an embedding, so that no look-up has to wait for that."""
+    if problem := embedding_problem(embedding):
+        raise CourtroomError(f"{problem[:1].upper()}{problem[1:]}.")
     with opened() as house:
-        known = _collection(house, *_parted(collection))
-        house.runner.do(known.reindex()).result()
-        print(f"{len(known)} records of “{collection}” are indexed with {house.knowledge.embedding.name}.")
+        known = _collection(house, *_parted(collection), embedding)
+        house.runner.do(known.warm()).result()
+        embedded = house.knowledge.using(embedding).embedding.name
+        print(f"{len(known)} records of “{collection}” are indexed with {embedded}.")
 
 
 @app.command()
@@ -121,13 +128,13 @@ def _parted(kept: str) -> tuple[str, str]:
     return name, base or BUNDLED
 
 
-def _collection(house: Courthouse, name: str, base: str) -> Collection[Any]:
+def _collection(house: Courthouse, name: str, base: str, embedding: str = "") -> Collection[Any]:
     known = house.knowledge.collections
     if name not in known:
         raise CourtroomError(f"There is no collection “{name}”. Known: {', '.join(known)}.")
     if base not in house.knowledge.bases():
         raise CourtroomError(f"There is no knowledge base “{base}”. Known: {', '.join(house.knowledge.bases())}.")
-    return house.knowledge.kept_under(kept_as(name, base))
+    return house.knowledge.using(embedding).kept_under(kept_as(name, base))
 
 
 def _progress(what: str, done: int, total: int) -> None:

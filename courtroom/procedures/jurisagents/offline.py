@@ -178,9 +178,8 @@ def petition(task: DraftPetition, draw: random.Random) -> Petition:
 
 
 def analyse(task: AnalyseQuestion, draw: random.Random) -> QuestionAnalysis:
-    """The sentences of the question; its last one says what is looked for."""
-    told = sentences(task.case.facts)
-    wrong = WRONG.search(told[-1] if told else task.case.facts)
+    """The sentences of the question; a word for wrong in them says what is looked for."""
+    told, wrong = sentences(task.case.facts), WRONG.search(task.case.facts)
     return QuestionAnalysis(points=told[:20] or (task.case.facts,), wanted="incorrect" if wrong else "correct")
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from courtroom.engine.knobs import Widget, declared
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.bases import BUNDLED, BaseName
+from courtroom.knowledge.embedding import DEFAULT
 from courtroom.strict import Strict
 
 Variant = Literal["verdict", "no-memory", "no-directives", "no-agents"]
@@ -34,6 +35,7 @@ class Learning(Strict):
     )
     divergence: float = Field(
         default=0.7,
+        json_schema_extra=declared(set_for=DEFAULT),
         title="Divergence",
         ge=0,
         le=1,
@@ -43,6 +45,7 @@ class Learning(Strict):
     decay: float = Field(default=0.1, title="Confidence down by", ge=0, le=1, description="After a rejection.")
     alike: float = Field(
         default=0.6,
+        json_schema_extra=declared(set_for=DEFAULT),
         title="Merge from a cosine of",
         ge=0,
         le=1,
@@ -82,7 +85,12 @@ class VerdictSetup(Setup):
     precedents: int = Field(default=3, title="Standards recalled", ge=0, le=20)
     directives: int = Field(default=3, title="Directives recalled", ge=0, le=20)
     tau: float = Field(
-        default=0.4, title="Link standards from a cosine of (τ)", ge=0, le=1, description="With identical labels."
+        default=0.4,
+        json_schema_extra=declared(set_for=DEFAULT),
+        title="Link standards from a cosine of (τ)",
+        ge=0,
+        le=1,
+        description="With identical labels.",
     )
     seeds: int = Field(default=5, title="Seeds", ge=1, le=50, description="Closest standards, where activation starts.")
     hops: int = Field(default=2, title="Hops (k)", ge=0, le=5, description="How far activation spreads.")

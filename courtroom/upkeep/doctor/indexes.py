@@ -46,15 +46,8 @@ def vectors(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """The vector index opens and holds what the records say; one that was never used is not made for that."""
     for name, collection in house.knowledge.everything.items():
         about = f"vectors: {name}"
-        if not house.settings.chroma_host and not (house.settings.chroma / name).exists():
+        if not house.settings.chroma_host and not (house.settings.chroma / collection.index_name).exists():
             yield fine(about, "Not made yet; the first look-up makes it.")
-            continue
-        if collection.mismatched:
-            yield wrong(
-                about,
-                f"It is indexed with {collection.made_with}, but another embedding is set. Use `knowledge reindex {name}`, or set "
-                "COURTROOM_EMBEDDING back.",
-            )
             continue
         held = _held(house, collection)
         behind = held is None or held != _wanted(collection)

@@ -11,10 +11,10 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import BUNDLED, kept_as, origins
-from courtroom.knowledge.collection import Collection, EmbeddingMismatch
 from courtroom.knowledge.ranking import Found, Mode
 from courtroom.law.charge import Charge
 from courtroom.law.statute import Statute
+from pages.parts.shared.embedding_choice import embedding_choice
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.units import count
 from pages.parts.shared.unreadable_rows import unreadable_rows
@@ -33,12 +33,10 @@ def collection_view(house: Courthouse, name: str) -> None:
     """Search field, ranks, then the records."""
     bases = house.knowledge.bases()
     base = st.selectbox("Knowledge base", bases, key=f"base-{name}") if len(bases) > 1 else BUNDLED
-    collection = house.knowledge.of(name, base)  # type: ignore[arg-type]
+    embedding = embedding_choice(house.settings.embedding, "", f"embedding-{name}")
+    collection = house.knowledge.using(embedding).of(name, base)  # type: ignore[arg-type]
     told = TOLD[name] if base == BUNDLED else _made_of(house, name, base)
     st.caption(f"{told} {count(len(collection))} records.")
-    if collection.mismatched:
-        _reindex(house, collection)
-        return
     top = st.columns([5, 2], vertical_alignment="bottom")
     text = top[0].text_input(
         "Search by matter", placeholder="a wallet taken on a bus · 在公交车上扒窃", key=f"search-{collection.name}"
@@ -130,18 +128,3 @@ def record_view(record: Any) -> None:
         elif isinstance(record, CriminalCase):
             inert(record.facts)
             inert(record.real_outcome(), small=True)
-
-
-def _reindex(house: Courthouse, collection: Collection[Any]) -> None:
-    try:
-        collection.check_embedding()
-    except EmbeddingMismatch as error:
-        st.warning(literal(str(error)))
-    if st.button(f"Re-index {len(collection)} records with {literal(house.knowledge.embedding.name)}", type="primary"):
-        try:
-            with st.spinner("Embedding and indexing ..."):
-                house.runner.do(collection.reindex()).result()
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-        else:
-            st.rerun()

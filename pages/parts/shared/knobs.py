@@ -15,7 +15,7 @@ from pages.parts.shared.draft import Draft
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import declared, literal
 
-OWN_SECTION = {"model", "roles", "members", "prompts", "budget"}
+OWN_SECTION = {"model", "roles", "members", "prompts", "embedding", "budget"}
 """Fields of every setup that have a section of their own."""
 AMONG_THE_OTHERS = (Widget.SEATS, Widget.KNOWLEDGE_BASE)
 """Widgets that are drawn among the plain fields."""
