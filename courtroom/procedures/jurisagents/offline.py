@@ -184,8 +184,8 @@ def analyse(task: AnalyseQuestion, draw: random.Random) -> QuestionAnalysis:
 
 
 def state_issue(task: StateIssue, draw: random.Random) -> Issue:
-    """The question with its options, as there is no other word for its issue offline."""
-    return Issue(issue=" ".join((task.case.facts, *task.case.options))[:LONGEST_SUMMARY])
+    """What the question tells; offline there is no other word for its issue."""
+    return Issue(issue=" ".join(acts_in(task.case.facts))[:LONGEST_SUMMARY])
 
 
 def choose(task: ChooseOption, draw: random.Random) -> Choice:
