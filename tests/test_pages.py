@@ -289,8 +289,9 @@ def test_the_app_draws_without_importing_what_is_slow() -> None:
     assert done.stdout.strip().splitlines()[-1] == "[]", done.stdout + done.stderr
 
 
-def benched(house: Courthouse, procedure: str, case: str = "criminal-bus-wallet") -> str:
-    run = house.new_run(procedure, house.library.case(case), house.procedures[procedure].setup(), 0)
+def benched(house: Courthouse, procedure: str, case: str = "criminal-bus-wallet", **knobs: object) -> str:
+    setup = house.procedures[procedure].setup.model_validate(knobs)
+    run = house.new_run(procedure, house.library.case(case), setup, 0)
     house.runner.go(run)
     house.runner.wait(run, 60)
     assert house.store.status(run) == "done"
@@ -357,7 +358,7 @@ def test_a_run_is_forked_from_its_page_and_says_what_changes(house: Courthouse) 
 def test_every_part_of_the_knowledge_page_is_drawn_empty_and_filled(house: Courthouse, part: str) -> None:
     page("knowledge", part=part)
     for case in ("criminal-bus-wallet", "criminal-ring-road"):
-        benched(house, "verdict", case)
+        benched(house, "verdict", case, learning={"on": True})
     app = page("knowledge", part=part)
     assert not app.exception, app.exception
 
@@ -387,11 +388,25 @@ def test_an_imported_knowledge_base_is_shown_by_its_name_with_the_files_it_is_ma
 
 
 def test_a_learning_step_is_undone_on_the_page(house: Courthouse) -> None:
-    benched(house, "verdict")
+    benched(house, "verdict", learning={"on": True})
+    assert len(house.knowledge.memory.standards) + len(house.knowledge.memory.buffer) == 1
     app = page("knowledge", part="learning")
     next(button for button in app.button if button.label == "Undo this step").click().run()
     assert not app.exception, app.exception
     assert len(house.knowledge.memory.standards) == len(house.knowledge.memory.buffer) == 0
+
+
+def test_the_memory_is_named_on_the_page(house: Courthouse) -> None:
+    benched(house, "verdict", learning={"on": True})
+    app = page("knowledge", part="standards")
+    app.text_input(key="snapshot-name").set_value("one").run()
+    app.button(key="snapshot-take").click().run()
+    assert not app.exception, app.exception
+    assert [one.name for one in house.knowledge.snapshots.all()] == ["empty", "one"]
+    assert list(app.dataframe[0].value["Name"]) == ["empty", "one"]
+    app.text_input(key="snapshot-name").set_value("a b").run()
+    app.button(key="snapshot-take").click().run()
+    assert "be named “a b”" in app.error[0].value
 
 
 def test_setup_offers_the_case_that_the_person_came_from(house: Courthouse) -> None:

@@ -242,9 +242,17 @@ def test_an_import_or_search_that_can_not_be_is_told_in_a_sentence(shell: Shell,
     assert "'--k'" in err.splitlines()[-1]
 
 
+def taught(shell: Shell, seed: int = 0) -> dict[str, Any]:
+    """A training run."""
+    training = ("--procedure", "verdict", "--set", "learning.on=true", "--seed", str(seed))
+    done: dict[str, Any] = result(shell("run", "criminal-bus-wallet", *training, "--json"))
+    return done
+
+
 def test_a_lesson_is_listed_and_undone_once(shell: Shell) -> None:
-    assert shell("knowledge", "lessons") == (0, "", "")
-    run = heard(shell)["run"]
+    heard(shell)
+    assert shell("knowledge", "lessons") == (0, "", "")  # a run that is no training run teaches nothing
+    run = taught(shell)["run"]
     (line,) = shell("knowledge", "lessons")[1].splitlines()
     number, phase, by, why = line.split("\t")
     assert (phase, by, why) == ("archive", run, "Verified and right: a standard.")
@@ -257,11 +265,26 @@ def test_a_lesson_is_listed_and_undone_once(shell: Shell) -> None:
 
 
 def test_a_step_on_which_a_later_one_builds_is_not_undone(shell: Shell) -> None:
-    first, second = heard(shell), result(shell("run", "criminal-bus-wallet", "--procedure", "verdict", "--seed", "1", "--json"))  # fmt: skip
+    first, second = taught(shell), taught(shell, seed=1)
     assert first["run"] != second["run"]
     assert len(shell("knowledge", "lessons")[1].splitlines()) == 2
     assert "Undo those first" in refused(shell("knowledge", "undo", "1"))
     assert shell("knowledge", "undo", "2")[0] == shell("knowledge", "undo", "1")[0] == 0
+
+
+def test_the_memory_is_named_listed_and_brought_back(shell: Shell) -> None:
+    taught(shell)
+    code, out, _ = shell("knowledge", "snapshot", "one")
+    name, digest = out.strip().split("\t")
+    assert (code, name, len(digest)) == (0, "one", 64)
+    assert [line.split("\t")[0] for line in shell("knowledge", "snapshots")[1].splitlines()] == ["empty", "one"]
+    assert shell("knowledge", "restore", "empty")[0] == 0
+    rows = {row["name"]: row for row in result(shell("knowledge", "snapshots", "--json"))}
+    assert (rows["one"]["digest"], rows["one"]["standards"], rows["empty"]["standards"]) == (digest, 1, 0)
+    assert "holds another memory" in refused(shell("knowledge", "snapshot", "one"))
+    assert shell("knowledge", "restore", "one")[0] == 0
+    assert shell("knowledge", "snapshot", "one") == (0, out, "")
+    assert "no snapshot “two”" in refused(shell("knowledge", "restore", "two"))
 
 
 # --- training data ------------------------------------------------------------------------------------------

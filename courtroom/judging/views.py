@@ -55,20 +55,25 @@ def compared(record: Record, of: Mapping[str, Any] | None = None, defendant: str
     if "first_instance" in details:
         columns["First instance"] = Judgment.model_validate(details["first_instance"])
     columns["Judgment"] = Judgment.model_validate(details["judgment"])
-    rows: list[tuple[str, Callable[[Decided], str]]] = [
-        ("Articles", lambda j: ", ".join(map(str, j.relevant_articles))),
-        ("Charges", lambda j: "; ".join(j.charges)),
-        ("Term", lambda j: "" if j.term_of_imprisonment is None else str(j.term_of_imprisonment)),
+    rows: list[tuple[str, Callable[[Decided], str], Callable[[Decided], object]]] = [
+        ("Articles", lambda j: ", ".join(map(str, j.relevant_articles)), lambda j: set(j.relevant_articles)),
+        ("Charges", lambda j: "; ".join(j.charges), lambda j: set(j.charges)),
+        (
+            "Term",
+            lambda j: "" if j.term_of_imprisonment is None else str(j.term_of_imprisonment),
+            lambda j: j.term_of_imprisonment,
+        ),
     ]
-    table = [[name, *(told(judgment) for judgment in columns.values())] for name, told in rows]
+    table = [[name, *(shown(judgment) for judgment in columns.values())] for name, shown, _ in rows]
     titles = ["", *columns]
     if isinstance(case, CriminalCase) and case.gold is not None:
         real = case.gold.decided(defendant) if defendant in ("", case.defendant, *_named(case.gold)) else Decided()
         last = columns["Judgment"]
-        for row, (_, told) in zip(table, rows, strict=True):
-            known = told(real)
+        for row, (_, shown, compared_by) in zip(table, rows, strict=True):
+            known = shown(real)
             row.append(known or "not known")
-            row.append(("same" if known == told(last) else "different") if known else "")
+            same = compared_by(real) == compared_by(last)
+            row.append(("same" if same else "different") if known else "")
         titles += ["Real judgment", "Compared"]
     return [Table(tuple(titles), tuple(tuple(row) for row in table), title="The judgment")]
 

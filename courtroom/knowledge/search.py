@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, Any, Literal
+from uuid import uuid4
 
 from pydantic import Field
 
@@ -20,10 +22,12 @@ from courtroom.knowledge.collection import Collection, Name
 from courtroom.knowledge.embeddings import embedding_of
 from courtroom.knowledge.fusion import EQUAL, Weights
 from courtroom.knowledge.jurisprudence import Directive, Standard
-from courtroom.knowledge.lessons import Lesson, Lessons
+from courtroom.knowledge.lessons import Lesson, Lessons, Put, Remove
 from courtroom.knowledge.memory import Due, Memory, Parts, Recall
 from courtroom.knowledge.precedents import PrecedentBase
 from courtroom.knowledge.ranking import Found, Mode, Scores
+from courtroom.knowledge.snapshots import Frozen, Snapshots
+from courtroom.knowledge.states import States
 from courtroom.knowledge.vectors import Remembered
 from courtroom.law.charge import Charge
 from courtroom.law.statute import Statute
@@ -91,7 +95,7 @@ class Fetch(Strict):
     base: BaseName = Field(default=BUNDLED, exclude_if=lambda base: base == BUNDLED)
 
 
-Query = Annotated[Search | Draw | Rank | Fetch | Recall | Due, Field(discriminator="kind")]
+Query = Annotated[Search | Draw | Rank | Fetch | Recall | Due | Frozen, Field(discriminator="kind")]
 
 
 class Hit(Strict):
@@ -160,7 +164,35 @@ class Knowledge:
             Collection(*self._shared, "standards", Standard, lambda standard: standard.text),
             Collection(*self._shared, "directives", Directive, lambda directive: directive.text),
             Collection(*self._shared, "buffer", Standard, lambda standard: standard.text),
+            self._states,
         )
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        """Named, frozen snapshots of the memory."""
+        return Snapshots(self._database, self._states)
+
+    def snapshot(self, name: str) -> str:
+        """Name the memory as it is now, and give its digest; for the same memory once more the same.
+
+        Raises:
+            CourtroomError: the name can't be used, or stands for another memory.
+        """
+        return self.snapshots.take(name).digest
+
+    def restore(self, name: str) -> None:
+        """Bring the memory back to a snapshot; one more step of learning, which can be undone.
+
+        Raises:
+            CourtroomError: there is none of this name.
+        """
+        known, ops = self.snapshots.named(name), list[Put | Remove]()
+        for collection, record, body in self._states.differences(known.at):
+            taken_out = Remove(collection=collection, id=record)
+            ops.append(taken_out if body is None else Put(collection=collection, record=json.loads(body)))
+        if ops:
+            lesson = Lesson(phase="restore", why=f"Brought back to the snapshot {name}.", ops=tuple(ops))
+            self.lessons.teach("", f"restore/{name}/{uuid4().hex}", lesson)
 
     @cached_property
     def examples(self) -> Collection[Example]:
@@ -254,6 +286,9 @@ class Knowledge:
                     Hit(id=unit.id, similarity=parts.semsim, record=unit.model_dump(mode="json"), parts=parts)
                     for unit, parts in await self.memory.recall(query)
                 )
+            case Frozen():
+                snapshot = await asyncio.to_thread(self.snapshots.frozen, query)
+                return (Hit(id=snapshot.digest, similarity=0.0, record=snapshot.model_dump(mode="json")),)
             case Due():
                 return tuple(
                     Hit(id=unit.id, similarity=0.0, record=unit.model_dump(mode="json"))
@@ -299,6 +334,10 @@ class Knowledge:
                 f"There is no knowledge base “{base}”. Known: {', '.join(bases)}. Import into it first, or choose another."
             )
         return self.of(name, base)
+
+    @cached_property
+    def _states(self) -> States:
+        return States(self._database)
 
     @property
     def _shared(self) -> tuple[Database, Settings, Remembered]:

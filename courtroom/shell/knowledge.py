@@ -123,6 +123,33 @@ def undo(step: int) -> None:
         print(f"Step {step} is undone.")
 
 
+@app.command()
+def snapshot(name: str) -> None:
+    """Name the learned memory as it is now; runs name it as their `memory`."""
+    with opened() as house:
+        digest = house.knowledge.snapshot(name)
+        print(f"{name}\t{digest}")
+
+
+@app.command()
+def snapshots(json_: Json = False) -> None:
+    """All snapshots of the learned memory, a line each: name, digest, standards, directives, buffer."""
+    with opened() as house:
+        known = house.knowledge.snapshots.all()
+        for one in [] if json_ else known:
+            print(f"{one.name}\t{one.digest}\t{one.standards}\t{one.directives}\t{one.buffer}")
+        if json_:
+            print(json.dumps([one.model_dump(mode="json") for one in known]))
+
+
+@app.command()
+def restore(name: str) -> None:
+    """Bring the learned memory back to a snapshot; `empty` is the one in which nothing was learned."""
+    with opened() as house:
+        house.knowledge.restore(name)
+        print(f"The memory is as in the snapshot “{name}”. This is a step of learning, which `undo` takes back.")
+
+
 def _parted(kept: str) -> tuple[str, str]:
     name, _, base = kept.partition(".")
     return name, base or BUNDLED

@@ -172,6 +172,15 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX events_by_run ON events (run, seq);
     CREATE INDEX events_by_key ON events (run, key) WHERE kind = 'retrieval';
     """,
+    # The states of each record of the learned memory; `until` is the state from which on it holds no more, and an empty body
+    # marks where a record was taken out. So the memory can be read as it was at any state, and a snapshot is one number.
+    """
+    CREATE TABLE memory_states (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, collection TEXT NOT NULL, id TEXT NOT NULL, body TEXT, until INTEGER
+    );
+    CREATE INDEX memory_states_open ON memory_states (collection, id) WHERE until IS NULL;
+    CREATE TABLE memory_snapshots (name TEXT PRIMARY KEY, at INTEGER NOT NULL, digest TEXT NOT NULL, made REAL NOT NULL);
+    """,
     # Imported law is in a knowledge base of its own. Before, an imported article took the place of the digest's and kept its
     # title, cue words and penalty bands; they are taken off it, its charges are listed anew, and the digest comes back.
     """

@@ -44,7 +44,8 @@ def course(trial: Trial) -> str:
         return "The defendant accepted the judgment of the first instance."
     if trial.final is None:
         return "The judgment of the first instance; the appeal came to no judgment."
-    upheld = trial.final == trial.first
+    same_term = trial.final.term_of_imprisonment == trial.first.term_of_imprisonment
+    upheld = same_term and trial.final.same_labels(trial.first)
     return f"The second instance {'upheld' if upheld else 'changed'} the judgment."
 
 

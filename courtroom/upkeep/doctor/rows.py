@@ -45,6 +45,10 @@ def _part(house: Courthouse, row: Row) -> object:
     return row
 
 
+def _state(house: Courthouse, row: Row) -> object:
+    return row["body"] and house.knowledge.collections[row["collection"]].parse(row["body"])
+
+
 # Cases before the runs that hear them: a run whose case was set aside can't be read either.
 READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "snapshots": ("hash", lambda house, row: parse_case(json.loads(row["body"]))),
@@ -58,6 +62,8 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "setups": ("name", lambda house, row: house.setups.load(row["name"])),
     "knowledge": ("id", lambda house, row: house.knowledge.kept_under(row["collection"]).parse(row["body"])),
     "lessons": ("seq", lambda house, row: taught(row)),
+    "memory_states": ("id", _state),
+    "memory_snapshots": ("name", lambda house, row: house.knowledge.snapshots.named(row["name"])),
     "imports": ("name", lambda house, row: Pending.model_validate(row)),
     "sweeps": ("id", lambda house, row: house.sweeps.store.sweep(row["id"])),
 }
