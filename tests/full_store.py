@@ -51,7 +51,7 @@ def fill(home: Path) -> tuple[str, str]:
     house.knowledge.snapshot("first")
     db = house.database.connection
     db.execute("INSERT INTO rewinds VALUES (?, 1)", (fork,))
-    db.execute("INSERT INTO imports VALUES ('0', 'cases', 'a.jsonl', 3, 1, 1.0)")
+    db.execute("INSERT INTO imports VALUES ('0', 'cases', 'a.jsonl', 3, 1, 1.0, 'imported', 'add')")
     db.execute(
         "INSERT INTO questions (run, path, key, member, title, request, asked) VALUES (?, 'p', 'k', 'juror-01', 'Vote', ?, 1.0)",
         (run, '{"messages": [], "answer_schema": {}}'),

@@ -33,6 +33,7 @@ TRAINING = "courtroom.procedures.verdict.train"
 """Trains a large model; here only its arguments are read. See tests/test_training.py."""
 SMALL = ["--set", "jury_size=3", "--set", "rounds=1"]
 STATUTE = {"number": 264, "text": "Whoever steals shall be punished.", "charges": ["theft"]}
+CHARGE = {"name": "theft", "articles": [264]}
 
 
 @dataclass(frozen=True)
@@ -165,9 +166,9 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
 
 def given_file(words: list[str], folder: Path) -> Path:
     """A file of one's own: a case, or a statute book."""
-    if "statutes" in words:
+    if "statutes" in words or "charges" in words:
         path = folder / "book.jsonl"
-        path.write_text(json.dumps(STATUTE) + "\n")
+        path.write_text(json.dumps(STATUTE if "statutes" in words else CHARGE) + "\n")
         return path
     shutil.copytree(ROOT / "data" / "cases" / "criminal-card-room", folder / "own")
     path = folder / "own.json"

@@ -19,6 +19,7 @@ from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
 from courtroom.errors import Unreadable
+from courtroom.knowledge import word_index
 from courtroom.knowledge.imports import Pending
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
@@ -60,7 +61,7 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "answers": ("key", lambda house, row: house.answers.entry(row["key"])),
     "cases": ("id", lambda house, row: house.library.case(row["id"])),
     "setups": ("name", lambda house, row: house.setups.load(row["name"])),
-    "knowledge": ("id", lambda house, row: house.knowledge.collections[row["collection"]].parse(row["body"])),
+    "knowledge": ("id", lambda house, row: house.knowledge.kept_under(row["collection"]).parse(row["body"])),
     "lessons": ("seq", lambda house, row: taught(row)),
     "memory_states": ("id", _state),
     "memory_snapshots": ("name", lambda house, row: house.knowledge.snapshots.named(row["name"])),
@@ -144,7 +145,7 @@ def set_aside(house: Courthouse, rows: list[tuple[str, sqlite3.Row, str]]) -> Pa
             else:
                 db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row["rowid_"],))
             if table == "knowledge":
-                db.execute(f"DELETE FROM words_{row['collection']} WHERE rowid = ?", (row["rowid_"],))
+                word_index.drop(db, row["collection"], row["rowid_"])
                 db.execute("UPDATE collections SET changes = changes + 1 WHERE name = ?", (row["collection"],))
     return to
 
