@@ -11,7 +11,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
 from courtroom.engine.procedure import StageKind
 from courtroom.errors import CourtroomError
-from courtroom.shell.output import answered, follow, print_result, result
+from courtroom.shell.output import follow, print_result, result
 
 
 def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None:
@@ -23,7 +23,7 @@ def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None
     """
     kinds = house.procedures[house.store.run(run).procedure].stages
     stage = stage_named(kinds, until) if until else None
-    before = answered(house.record(run))
+    before = house.record(run).paid
     try:
         house.runner.go(run, Control(stage=stage))
         follow(house, run)
