@@ -108,11 +108,20 @@ class Pauses:
 def test_an_import_lets_the_loop_go_on(tmp_path: Path) -> None:
     house = Courthouse(Settings(home=tmp_path))
     house.runner.do(house.knowledge.warm(("cases",))).result()
+    threads: dict[str, set[str]] = {}
+
+    async def name() -> str:
+        return threading.current_thread().name
+
+    def told(what: str, done: int, total: int) -> None:
+        threads.setdefault(what, set()).add(threading.current_thread().name)
+
     pauses = Pauses(house)
-    state = house.take_in(house.imports.begin("cases", "cail.jsonl", records(2000)))
-    until(lambda: not state.running, "the import")
-    assert state.error == ""
+    digest = house.imports.begin("cases", "cail.jsonl", records(2000))
+    assert house.runner.do(house.imports.go_on(digest, told)).result().total == 2000
     pauses.short(1 / 10)
+    assert threads["Taking in"], "records were written"
+    assert house.runner.do(name()).result() not in threads["Taking in"]
     house.close()
 
 
