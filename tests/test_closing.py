@@ -46,13 +46,13 @@ def held() -> tuple[int, int]:
 
 def test_a_courthouse_that_is_closed_leaves_no_thread_and_no_file_open(tmp_path: Path) -> None:
     counted = []
-    for number in range(10):
-        house = Courthouse(Settings(home=tmp_path))
+    for number in range(8):
+        house = Courthouse(Settings(home=tmp_path / str(number)))  # Chroma shares what it has open of one home
         heard(house, number)
         house.runner.do(house.knowledge.answer(Search(collection="statutes", text="theft", k=1))).result()
         house.close()
         counted.append(held())
-    assert max(counted[5:]) <= max(counted[1:5]), counted
+    assert max(counted[4:]) <= max(counted[1:4]), counted
 
 
 def test_a_courthouse_that_is_closed_leaves_no_connection_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
