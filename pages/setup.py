@@ -10,9 +10,11 @@ from courtroom.engine.knobs import Widget
 from courtroom.errors import CourtroomError, log_file
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
+from pages.parts.setup.embedding_form import embedding_form, embedding_notes
 from pages.parts.setup.estimate_view import estimate_view
 from pages.parts.setup.fork_bar import changes_from, fork_bar, forked_run
 from pages.parts.setup.graph_editor import graph_editor
+from pages.parts.setup.paper_view import paper_view
 from pages.parts.setup.personas_table import personas_table
 from pages.parts.setup.prompts_editor import prompts_editor
 from pages.parts.setup.rules_editor import rules_editor
@@ -85,6 +87,8 @@ section = st.segmented_control(
 )
 if section == "Models":
     models_form(draft, procedure, case, house.connections)
+    if procedure.looks_in:
+        embedding_form(draft, house)
     keys_form(house.connections)
 elif section == EDITED[Widget.PERSONAS]:
     personas_table(draft, case)
@@ -139,8 +143,12 @@ with start_bar:
             problems = [str(error)]
             st.error(literal(str(error)))
     if not problems:
+        paper_view(procedure, setup)
         if setup.model.id == OFFLINE:
             st.caption(NOTICE)
+        embedding_notes(procedure, setup.embedding, house)
+        for warning in setup.warnings():
+            st.warning(literal(warning), icon=":material/warning:")
         estimate_view(house, procedure, case, setup, seed, parent.run.id if parent else None, planned)
     if (start or paused) and not waits and not problems:
         try:

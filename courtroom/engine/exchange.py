@@ -15,13 +15,14 @@ from courtroom.engine.payments import Payer, Payment, in_sum
 from courtroom.engine.services import Services
 from courtroom.engine.setup import Member, Setup
 from courtroom.engine.spent import Need, Reserved
+from courtroom.media.left_out import without_media
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import longer
 from courtroom.models.prices import estimate_prompt, price
 from courtroom.models.prompts import Prompts
-from courtroom.models.repair import CutOff, Empty, Refused, Unreadable, Withheld, complaint, read_answer
+from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
-from courtroom.models.spec import OFFLINE, PERSON, RECORDED, ModelSpec
+from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, RECORDED, ModelSpec
 from courtroom.models.task import Task
 
 A = TypeVar("A", bound=BaseModel)
@@ -69,7 +70,8 @@ class Exchange(Generic[A]):
         stage: str,
     ) -> None:
         self._services, self._setup, self._prompts, self._seed = services, setup, prompts, seed
-        self._member, self._task, self._path, self._stage = member, task, path, stage
+        self._member, self._given, self._path, self._stage = member, task, path, stage
+        self._task = task  # without its media where the model is asked on texts alone
         self._spec = member.spec  # another one where a person has not answered in time
         self._keys: list[str] = []
         self._paid: list[Payment] = []
@@ -115,7 +117,7 @@ class Exchange(Generic[A]):
             except ModelError as failure:
                 self._error = str(failure)
                 break
-            except Unreadable as unreadable:
+            except InvalidAnswer as unreadable:
                 self._error = _why(request.spec, unreadable)
                 if reasks == 0 or isinstance(unreadable, (Refused, Withheld)):
                     return False
@@ -156,12 +158,12 @@ class Exchange(Generic[A]):
         return await asyncio.to_thread(self._fitting, reply)
 
     def _fitting(self, reply: Reply) -> A:
-        answer: A = read_answer(reply.text, self._task.form, reply.finish)  # type: ignore[assignment]
+        answer: A = self._task.declared(read_answer(reply.text, self._task.form, reply.finish))
         if problem := problem_of(self._task, answer, self._path):
-            raise Unreadable(problem)
+            raise InvalidAnswer(problem)
         return answer
 
-    async def _again(self, request: Request, reply: Reply, unreadable: Unreadable) -> Request:
+    async def _again(self, request: Request, reply: Reply, unreadable: InvalidAnswer) -> Request:
         """The question once more: with more room where the answer was cut, else with what was wrong with it."""
         if isinstance(unreadable, CutOff) and (spec := await longer(request.spec)):
             return replace(request, spec=spec)
@@ -179,7 +181,14 @@ class Exchange(Generic[A]):
         return await self._request()
 
     async def _request(self) -> Request:
-        spec, media = self._spec, self._task.media()
+        spec, prompts = self._spec, self._prompts
+        self._task = self._given
+        if spec.vision == LEFT_OUT:
+            self._task, prompts = without_media(self._given), prompts.without_media
+            if self._given.media():
+                told = f"{spec.id} is asked on the texts alone: pictures and their descriptions are left out."
+                self._services.note(f"left-out/{spec.id}", told, self._stage)
+        media = self._task.media()
         sees = bool(media) and not self._refused_pictures and await self._services.sight.sees(spec)
         if media and not sees:
             self._described = tuple(medium.id for medium in media)
@@ -189,7 +198,7 @@ class Exchange(Generic[A]):
                     f"{spec.id} can't see pictures: media are replaced by their descriptions.",
                     self._stage,
                 )
-        messages = await self._prompts.render(self._task, sees=sees)
+        messages = await prompts.render(self._task, sees=sees)
         # What a person says holds for this run and its forks: another run of the same case asks anew.
         whose = f"/{self._services.ledger.root}" if spec.id == PERSON else ""
         series = f"/again-{self._series}" if self._series else ""
@@ -260,7 +269,7 @@ class Exchange(Generic[A]):
         await self._services.gate.open()
 
 
-def _why(spec: ModelSpec, unreadable: Unreadable) -> str:
+def _why(spec: ModelSpec, unreadable: InvalidAnswer) -> str:
     """Why there is no answer, in a sentence."""
     match unreadable:
         case Refused():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Self
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from courtroom.cases.case import Case
+from courtroom.engine.knobs import declared
+from courtroom.knowledge.embeddings import embedding_problem
 from courtroom.models.spec import ModelSpec
 from courtroom.panel.personas import Persona
 from courtroom.strict import Strict
@@ -53,7 +56,33 @@ class Setup(Strict):
         le=1,
         description="The run stops when the share of members with an answer falls below this.",
     )
+    embedding: str = Field(
+        default="",
+        title="Embedding",
+        max_length=200,
+        description="How texts are compared in look-ups: `hashed-ngrams` (words, no model), a LiteLLM id such as "
+        "`openai/text-embedding-3-small`, or a local encoder such as `local/longformer`; empty: as the server's owner has set.",
+        json_schema_extra=declared(varied=False),
+    )
     budget: Budget = Field(default_factory=Budget, title="Budget")
+
+    @field_validator("embedding")
+    @classmethod
+    def _may_embed(cls, name: str, info: ValidationInfo) -> str:
+        if not (info.context and info.context.get("recorded")) and (problem := embedding_problem(name)):
+            raise ValueError(problem)
+        return name
+
+    @model_validator(mode="before")
+    @classmethod
+    def _inherited(cls, values: Any) -> Any:
+        """A role's or a member's model that is given in part has the rest from its role's, else from the run's model."""
+        if not isinstance(values, Mapping):
+            return values
+        model = values.get("model", cls.model_fields["model"].get_default(call_default_factory=True))
+        roles = {name: _filled(spec, model) for name, spec in _parts(values, "roles")}
+        members = {name: _filled(spec, roles.get(role_of(name), model)) for name, spec in _parts(values, "members")}
+        return {**values, **({"roles": roles} if roles else {}), **({"members": members} if members else {})}
 
     def spec(self, member: str, role: str) -> ModelSpec:
         """The model that answers for a member: its own, else its role's, else the run's."""
@@ -65,6 +94,10 @@ class Setup(Strict):
         specs |= {f"members.{member}": spec for member, spec in self.members.items()}
         return tuple(f"{path}: {problem}." for path, spec in specs.items() if (problem := spec.problem()))
 
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know before a run, a plain text each. The Setup page, the shell and the report show it."""
+        return ()
+
     def complete(self, case: Case, seed: int) -> Self:
         """The setup with all that was left to be drawn written out, so that it can be seen and edited."""
         return self
@@ -72,3 +105,25 @@ class Setup(Strict):
     def undrawn(self, changed: Collection[str]) -> Self:
         """A complete setup, after changes at these paths, with what was drawn from them left to be drawn again."""
         return self
+
+
+def role_of(member: str) -> str:
+    """The role in a member's id: `juror` of `juror-05`, `generator` of `generator-a`."""
+    return re.sub(r"-(\d+|[a-z])$", "", member)
+
+
+def _parts(values: Mapping[str, Any], name: str) -> Iterable[tuple[str, Any]]:
+    given = values.get(name)
+    return given.items() if isinstance(given, Mapping) else ()
+
+
+def _filled(given: Any, base: Any) -> Any:
+    """A connection goes with the model that it was chosen for: where another model is named, it is not inherited."""
+    if not isinstance(given, Mapping):
+        return given
+    known = (
+        base.model_dump(mode="json") if isinstance(base, ModelSpec) else dict(base) if isinstance(base, Mapping) else {}
+    )
+    if "id" in given:
+        known.pop("connection", None)
+    return {**known, **given}

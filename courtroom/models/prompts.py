@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
@@ -14,10 +13,12 @@ from jinja2.sandbox import SandboxedEnvironment
 from pydantic import BaseModel
 
 from courtroom.cases.kinds import PROMPTS
+from courtroom.media.left_out import without_media
 from courtroom.media.medium import Medium
 from courtroom.models.apart import Apart, PromptError, sentence
 from courtroom.models.rendering import blocks, environment, quote, reason, whole
-from courtroom.models.request import Message, schema_of
+from courtroom.models.request import Message
+from courtroom.models.schema import schema_of
 from courtroom.models.task import Task
 
 _WAITING = ThreadPoolExecutor(8, thread_name_prefix="prompts")
@@ -40,13 +41,19 @@ class Prompts:
         notes: Sequence[str] = (),
     ) -> None:
         self._folder, self._common = folder, dict(common)
-        self._notes = tuple(notes)
+        self._notes, self._edits = tuple(notes), edits
         edited = {name: text for name, text in (edits or {}).items() if text}
         self._kind = str(getattr(self._common.get("case"), "kind", ""))
         self._apart = Apart({**templates(folder, self._kind), **edited}, edited, self._common) if edited else None
         self._turn = asyncio.Lock()
         self._frame: tuple[str, str] | None = None
         self._schemas: dict[type[BaseModel], str] = {}
+
+    @cached_property
+    def without_media(self) -> Prompts:
+        """The same, with nothing of pictures and videos in what the whole run shares."""
+        common = {name: without_media(value) for name, value in self._common.items()}
+        return Prompts(self._folder, common, self._edits, self._notes)
 
     async def render(self, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
         """The messages for a task. Media become their descriptions where the model can't see.
@@ -98,8 +105,8 @@ class Prompts:
     def _answer_form(self, answer: type[BaseModel]) -> str:
         if answer not in self._schemas:
             self._schemas[answer] = (
-                "\nAnswer with one JSON object and nothing else. It must fit this JSON schema:\n"
-                + json.dumps(json.loads(schema_of(answer)), ensure_ascii=False, indent=1)
+                "\nAnswer with one JSON object and nothing else, its fields in the order of this JSON schema:\n"
+                + schema_of(answer)
                 + "\n"
             )
         return self._schemas[answer]

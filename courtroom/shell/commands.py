@@ -13,8 +13,10 @@ from courtroom.settings import from_environment
 from courtroom.shell.align import align
 from courtroom.shell.app import PASSED_ON, open_app
 from courtroom.shell.cases import app as cases
+from courtroom.shell.datasets import app as datasets
 from courtroom.shell.forks import compare, fork
 from courtroom.shell.knowledge import app as knowledge
+from courtroom.shell.models import app as models
 from courtroom.shell.procedures import new_procedure, options, procedures
 from courtroom.shell.runs import export, resume, run, runs, show
 from courtroom.shell.sweep import sweep
@@ -28,7 +30,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(cases, name="cases")
+app.add_typer(datasets, name="datasets")
 app.add_typer(knowledge, name="knowledge")
+app.add_typer(models, name="models")
 app.command("app", context_settings=PASSED_ON)(open_app)
 app.callback()(options)
 app.command("new-procedure")(new_procedure)

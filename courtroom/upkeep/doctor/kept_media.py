@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.upkeep.doctor.finding import Finding, fine, mended, wrong
+from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
 ABOUT = "media"
 ASIDE = ".damaged"
 
 
-def whole(house: Courthouse, mend: bool) -> Iterator[Finding]:
+def whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Content hashes, missing files, and files that no case needs any more."""
     needed = _needed(house)  # first: the samples put their media in place
     files = {path for path in house.media.folder.glob("*") if path.is_file() and path.suffix != ASIDE}
@@ -50,7 +51,7 @@ def _needed(house: Courthouse) -> dict[str, str]:
             cases.append(parse_case(json.loads(row["body"])))
         except (ValueError, CourtroomError):
             continue
-    for case in cases:
+    for case in chain(cases, house.datasets.with_media()):
         needed |= {medium.sha256: f"“{case.title}”" for medium in case.media() if medium.sha256}
     return needed
 
