@@ -47,7 +47,7 @@ from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
 from courtroom.settings import Settings, from_environment
 from courtroom.store.database import Database
 from courtroom.store.log import LogFile
-from courtroom.store.writer import Writer, passing
+from courtroom.store.writer import Writer
 from courtroom.sweeps.store import SweepStore
 from courtroom.sweeps.sweeper import Sweeper
 
@@ -231,9 +231,8 @@ class Courthouse:
             state.done = state.total = job.total  # the last steps counted all that is indexed
         except CourtroomError as error:
             state.error = str(error)
-        except Exception as error:
-            why = passing(error).partition(";")[0]
-            state.error = f"{why or 'The import stopped; the log says why'}. Go on with it: what is in stays in."
+        except Exception:
+            state.error = "The import stopped; the log says why. Go on with it: what is in stays in."
             logging.getLogger(__name__).exception("import %s", digest)
         finally:
             state.running = False

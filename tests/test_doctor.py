@@ -292,6 +292,7 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "DROP INDEX runs_listed",
         "DROP INDEX sweep_runs_by_run",
         "DROP TABLE lost_drivers",
+        "DROP TABLE payments",
         "DROP TABLE origins",
         "ALTER TABLE imports DROP COLUMN base",
         "ALTER TABLE imports DROP COLUMN how",

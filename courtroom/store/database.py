@@ -242,6 +242,24 @@ MIGRATIONS: tuple[str, ...] = (
     INSERT OR IGNORE INTO collections (name) SELECT DISTINCT collection FROM knowledge WHERE instr(collection, '.');
     DROP TABLE moved;
     """,
+    # What a run has paid for has rows of its own, written with the answers. Before, it stood in the events of calls alone; an
+    # answered call that was overtaken and stands again had what it cost in both events.
+    """
+    CREATE TABLE payments (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, path TEXT NOT NULL, key TEXT NOT NULL,
+        calls INTEGER NOT NULL, attempts INTEGER NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL,
+        cost REAL, at REAL NOT NULL
+    );
+    CREATE INDEX payments_by_run ON payments (run, path, key);
+    INSERT INTO payments (run, path, key, calls, attempts, prompt, completion, cost, at)
+        SELECT run, path, ifnull(json_extract(body, '$.keys[#-1]'), ''), max(json_extract(body, '$.asked')),
+            max(ifnull(json_extract(body, '$.attempts'), 0)), max(ifnull(json_extract(body, '$.prompt_tokens'), 0)),
+            max(ifnull(json_extract(body, '$.completion_tokens'), 0)), max(json_extract(body, '$.cost')), min(at)
+        FROM (SELECT seq, run, path, at, iif(json_valid(body), body, '{}') AS body FROM events WHERE kind = 'call')
+        WHERE json_extract(body, '$.asked') > 0
+        GROUP BY run, path, json_extract(body, '$.keys'), iif(json_extract(body, '$.value') IS NULL, seq, 0)
+        ORDER BY min(seq);
+    """,
 )
 
 

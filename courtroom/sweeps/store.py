@@ -72,6 +72,11 @@ class SweepStore:
             db.executemany("INSERT INTO sweep_runs VALUES (?, ?, ?, ?)", rows)
         return sweep
 
+    def same_or_new(self, plan: Plan, title: str, base_seed: int) -> str:
+        """The sweep with this very plan; two processes that want it at once get the same one."""
+        with self._database.transaction():
+            return self.same(plan) or self.create(plan, title, base_seed)
+
     def same(self, plan: Plan) -> str | None:
         """The last sweep with this very plan that was not cancelled."""
         row = self._database.connection.execute(

@@ -155,7 +155,7 @@ class Sweeper:
             keys: what the person typed who starts it; see `Runner.go`.
         """
         row = self._house.store.run(wanted.base)
-        sweep = self.store.same(wanted) or self.store.create(wanted, row.title, row.seed)
+        sweep = self.store.same_or_new(wanted, row.title, row.seed)
         self.go(sweep, keys)
         return sweep
 

@@ -106,7 +106,7 @@ def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Rows of runs and sweeps that are not there; a person's interventions in a deleted run stay, as it can be brought back."""
     stray: list[tuple[str, sqlite3.Row, str]] = []
     for table, column, of in (
-        *((table, "run", "runs") for table in ("events", "questions", "seats", "rewinds")),
+        *((table, "run", "runs") for table in ("events", "questions", "seats", "rewinds", "payments")),
         ("sweep_runs", "sweep", "sweeps"),
     ):
         number = "run AS rowid_" if table == "sweep_runs" else "rowid AS rowid_"
