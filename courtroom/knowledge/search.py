@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -23,6 +25,8 @@ from courtroom.law.statute import Statute
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.strict import Strict
+
+TAKEN_AT_ONCE = 500
 
 
 class Search(Strict):
@@ -176,11 +180,19 @@ class Knowledge:
 
     def offer(self, case: Case) -> None:
         """Take in what a case brings along to be found in its hearing; once."""
-        if isinstance(case, LabelledTask):
-            there = set(self.examples.names_under(case.under()))
-            new = [example for example in case.known() if example.id not in there]
-            if new:
-                self.examples.add(new)
+        if isinstance(case, LabelledTask) and not (case.pool and not case.examples):
+            self.take_examples(case.under(), case.known())
+
+    def take_examples(self, under: str, examples: Iterable[Example]) -> None:
+        """Take in the examples of one pool that are not there yet.
+
+        Args:
+            under: what the ids of the pool's examples begin with.
+        """
+        there = set(self.examples.names_under(under))
+        new = (example for example in examples if example.id not in there)
+        while some := list(islice(new, TAKEN_AT_ONCE)):
+            self.examples.add(some)
 
     async def warm(self, collections: tuple[Name, ...]) -> None:
         """Load what look-ups in these collections need."""

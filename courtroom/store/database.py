@@ -172,6 +172,30 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX events_by_run ON events (run, seq);
     CREATE INDEX events_by_key ON events (run, key) WHERE kind = 'retrieval';
     """,
+    # A dataset without a version is not finished yet. `content` is the dataset whose rows it has: a version with other splits
+    # has the same rows. `numbers` is what statistics count in a row.
+    """
+    CREATE TABLE datasets (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT, content INTEGER NOT NULL, kind TEXT NOT NULL DEFAULT '',
+        count INTEGER NOT NULL DEFAULT 0, source TEXT NOT NULL, made REAL NOT NULL, frame TEXT NOT NULL DEFAULT '',
+        job TEXT NOT NULL DEFAULT '', orders TEXT NOT NULL DEFAULT '', state TEXT NOT NULL DEFAULT '{}',
+        UNIQUE (name, version)
+    );
+    CREATE TABLE dataset_rows (
+        content INTEGER NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, category TEXT NOT NULL, grp TEXT NOT NULL,
+        asked TEXT NOT NULL, number INTEGER NOT NULL, place TEXT NOT NULL, outcome TEXT NOT NULL, length INTEGER NOT NULL, language TEXT NOT NULL,
+        margin REAL, fingerprint BLOB NOT NULL, numbers TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (content, seq)
+    );
+    CREATE UNIQUE INDEX dataset_rows_by_id ON dataset_rows (content, id);
+    CREATE TABLE dataset_splits (
+        dataset INTEGER NOT NULL, seq INTEGER NOT NULL, split TEXT NOT NULL, PRIMARY KEY (dataset, seq)
+    ) WITHOUT ROWID;
+    CREATE TABLE dataset_problems (dataset INTEGER NOT NULL, place TEXT NOT NULL, message TEXT NOT NULL);
+    CREATE TABLE dataset_relevance (
+        content INTEGER NOT NULL, query TEXT NOT NULL, candidate TEXT NOT NULL, grade INTEGER NOT NULL,
+        PRIMARY KEY (content, query, candidate)
+    ) WITHOUT ROWID;
+    """,
     # An experiment and its cells: each with its run's id before the run is made, and what it came to once it is done.
     """
     CREATE TABLE experiments (

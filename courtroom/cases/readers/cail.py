@@ -8,6 +8,8 @@
 | `gold.charges` | `meta.accusation`: a list, or one text with `;` between the names |
 | `gold.term_of_imprisonment` | `meta.term_of_imprisonment` |
 | (a remark) | `meta.punish_of_money`, a fine, which is no part of a judgment here |
+
+In the flat form of Hugging Face's copy, the fields of `meta` and of the term stand beside `fact`.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from courtroom.law.judgment import LONGEST, bare_charge
 from courtroom.text.words import is_chinese
 
 LABELS = ("relevant_articles", "accusation", "term_of_imprisonment")
+TERM = ("death_penalty", "life_imprisonment", "imprisonment")
+FLAT = (*LABELS, *TERM)
 FLAGS = {"true": True, "false": False, "1": True, "0": False, "none": False}
 # A comma parts two articles only where the next one follows at once: `Article 264, paragraph 1` is one.
 _BETWEEN_ARTICLES = re.compile(r"[;；、]|[,，](?=\s*(?:第|刑法|[Aa]rt|\d))")
@@ -45,6 +49,8 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     fact, meta = row.get("fact"), row.get("meta")
     if not isinstance(fact, str) or not fact.strip():
         raise CaseError("`fact` must be the text of the facts.")
+    if "meta" not in row and any(name in row for name in FLAT):
+        meta = row if "term_of_imprisonment" in row else row | {"term_of_imprisonment": _flat_term(row)}
     if not isinstance(meta, dict):
         raise CaseError("`meta` is missing. A CAIL record holds articles, charges and term there.")
     case = criminal(
@@ -60,6 +66,10 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         f"The fine of {fine} yuan (`punish_of_money`) was not taken over: a judgment has articles, charges and a term."
     )
     return case, (told,) if fine not in (None, "", 0, "0") else ()
+
+
+def _flat_term(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in TERM if name in row}
 
 
 def criminal(facts: str, *, source: str, defendants: Sequence[str] = (), **gold: Any) -> dict[str, Any]:
