@@ -33,6 +33,8 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Differences, put_in
 from courtroom.evaluation.family import Kin, family
+from courtroom.experiments.lab import Lab
+from courtroom.experiments.store import ExperimentStore
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Knowledge, Query
@@ -182,6 +184,11 @@ class Courthouse:
         return Sweeper(SweepStore(self.database), self)
 
     @cached_property
+    def experiments(self) -> Lab:
+        """Experiments."""
+        return Lab(ExperimentStore(self.database), self)
+
+    @cached_property
     def capabilities(self) -> Capabilities:
         """Which models can see."""
         return Capabilities(self.database, self.writer, self.connections)
@@ -235,8 +242,14 @@ class Courthouse:
         finally:
             state.running = False
 
-    def new_run(self, procedure: str, case: Case, setup: Setup, seed: int) -> str:
+    def new_run(
+        self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
+    ) -> str:
         """Put a run on record with its complete setup; it is not driven yet.
+
+        Args:
+            run: the id it is to have; a run that has it already stays as it is.
+            origin: where it comes from; see `courtroom.engine.run`.
 
         Raises:
             CourtroomError: the procedure does not hear this kind of case, or an edited prompt can't be used.
@@ -251,7 +264,7 @@ class Courthouse:
         refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)
         self._offer(case)
-        return self.store.create(procedure, case, complete, seed)
+        return self.store.create(procedure, case, complete, seed, origin=origin, run=run)
 
     def fork(
         self,

@@ -19,7 +19,7 @@ from courtroom.engine.lease import Hand
 from courtroom.engine.live import Live
 from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.run import Status
+from courtroom.engine.run import CELL, Status
 from courtroom.engine.services import Services
 from courtroom.engine.spent import Spent
 from courtroom.engine.store import RunStore
@@ -148,7 +148,9 @@ class Drive:
         stages = [event for event in events if isinstance(event, StageBegan)]
 
         overtaken = store.rewinding.overtaken(run)
-        ledger = DiskLedger(store, run, events, hand, teaches=row.parent is None, overtaken=overtaken)
+        ledger = DiskLedger(
+            store, run, events, hand, teaches=row.parent is None and row.origin != CELL, overtaken=overtaken
+        )
 
         def resumed() -> None:
             hand.do(partial(store.set_status, run, "running"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ from courtroom.cases.case import Case
 from courtroom.errors import CourtroomError
 from courtroom.experiments.outcome import Outcome, of_text
 
-CASE, MODEL, ANSWER = ("case", "item", "id", "row"), ("model", "arm"), ("prediction", "answer", "output", "label")
+CASE, ITEM = ("case", "id", "row"), "item"
+"""A case by its id in the dataset, or by its place in the file of this name that the dataset was imported from."""
+MODEL, ANSWER = ("model", "arm"), ("prediction", "answer", "output", "label")
 TOOK = {"cost": float, "latency_s": float, "prompt_tokens": int, "completion_tokens": int}
 """What a line may say beside the answer."""
 FORMS = (".jsonl", ".json", ".csv", ".tsv")
@@ -34,18 +36,29 @@ class Prediction:
 def read_predictions(path: Path) -> Iterator[Prediction]:
     """All lines of a file: JSON lines, a JSON list, CSV or TSV, with a column for the case and one for the answer.
 
+    Of a folder, those of all its files of JSON lines. Where a line has `item`, a place from 0, the case is the row of that place
+    from the file of the same name, as an import names it: `TASK.jsonl` and item 7 are `TASK-7`.
+
     Raises:
         CourtroomError: a line can't be read; the sentence names it.
     """
+    if path.is_dir():
+        files = sorted(path.glob("*.jsonl"))
+        if not files:
+            raise CourtroomError(f"{path} has no files of JSON lines (.jsonl). Give a folder that has some, or a file.")
+        for file in files:
+            yield from read_predictions(file)
+        return
     for number, line in _lines(path):
         if not isinstance(line, dict):
             raise CourtroomError(f"{path.name}, line {number}: it holds no fields. Write one object a line.")
-        case = _field(line, CASE)
+        place = line.get(ITEM)
+        case = f"{path.stem}-{place}" if place not in (None, "") else _field(line, CASE)
         answer = next(
             (line[name] for name in ANSWER if line.get(name) is not None), None
         )  # "" is an answer: an abstention
         if case is None or answer is None:
-            missing, names = ("case", CASE) if case is None else ("answer", ANSWER)
+            missing, names = ("case", (*CASE, ITEM)) if case is None else ("answer", ANSWER)
             raise CourtroomError(
                 f"{path.name}, line {number}: the {missing} is missing. Name the field {' or '.join(names)}."
             )
@@ -62,19 +75,19 @@ def models_in(path: Path) -> list[str]:
     return list(dict.fromkeys(one.model for one in read_predictions(path)))
 
 
-def answers_of(path: Path, model: str) -> dict[str, Prediction]:
+Answers = Mapping[str, Sequence[Prediction]]
+"""Predictions by case; several answers to one case are its repeats."""
+
+
+def answers_of(path: Path, model: str) -> Answers:
     """One model's answers by case; without a name, of the only model.
 
     Raises:
-        CourtroomError: the file has no such model, several where none is named, or two answers to one case.
+        CourtroomError: the file has no such model, or several where none is named.
     """
-    found: dict[str, dict[str, Prediction]] = {}
+    found: dict[str, dict[str, list[Prediction]]] = {}
     for one in read_predictions(path):
-        mine = found.setdefault(one.model, {})
-        if one.case in mine:
-            whose = f" of {one.model}" if one.model else ""
-            raise CourtroomError(f"{path.name} has two answers{whose} to {one.case}. Leave one.")
-        mine[one.case] = one
+        found.setdefault(one.model, {}).setdefault(one.case, []).append(one)
     if not model and len(found) == 1:
         return next(iter(found.values()))
     if model not in found:
@@ -84,9 +97,12 @@ def answers_of(path: Path, model: str) -> dict[str, Prediction]:
     return found[model]
 
 
-def digest(answers: Mapping[str, Prediction]) -> str:
+def digest(answers: Answers) -> str:
     """SHA-256 of all answers: what is pinned of a file that may change."""
-    lines = sorted(json.dumps([case, one.answer, dict(one.took)], sort_keys=True) for case, one in answers.items())
+    every = ((case, number, one) for case, several in answers.items() for number, one in enumerate(several))
+    lines = sorted(
+        json.dumps([case, number, one.answer, dict(one.took)], sort_keys=True) for case, number, one in every
+    )
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 

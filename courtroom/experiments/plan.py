@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from courtroom.experiments.spec import Experiment
@@ -27,20 +27,30 @@ class Cell(Strict):
     phase: Phase = "test"
 
 
-def cells(experiment: Experiment, tested: Sequence[str], trained: Sequence[str] = ()) -> Iterator[Cell]:
+def cells(
+    experiment: Experiment,
+    tested: Sequence[str],
+    trained: Sequence[str] = (),
+    answered: Mapping[int, Mapping[str, int]] | None = None,
+) -> Iterator[Cell]:
     """Every cell, those that train first.
 
     Args:
         tested: ids of the cases, in their order.
         trained: ids of the cases to learn from, in their order.
+        answered: how many answers predictions made elsewhere have to each case, by the arm's place: so many repeats.
     """
     number = 0
-    phases: tuple[tuple[Phase, Sequence[str], int], ...] = (("train", trained, 1), ("test", tested, experiment.repeats))
+    given = answered or {}
+    most = max([experiment.repeats, *(many for arm in given.values() for many in arm.values())])
+    phases: tuple[tuple[Phase, Sequence[str], int], ...] = (("train", trained, 1), ("test", tested, most))
     for phase, rows, repeats in phases:
         for repeat in range(repeats):
             for row in rows:
                 for place, arm in enumerate(experiment.arms):
-                    if arm.predictions and (phase == "train" or repeat):
+                    if repeat >= (given.get(place, {}).get(row, 0) if arm.predictions else experiment.repeats):
+                        continue
+                    if arm.predictions and phase == "train":
                         continue
                     run = "" if arm.predictions else run_id(experiment, place, row, repeat, phase)
                     yield Cell(

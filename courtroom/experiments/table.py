@@ -64,6 +64,7 @@ class ArmGroup:
     group: str
     rows: Sequence[CellRow]
     _drawn: dict[tuple[str, frozenset[str]], Drawn] = field(default_factory=dict)
+    _values: dict[str, dict[str, float | None]] = field(default_factory=dict)
 
     @cached_property
     def by_case(self) -> Mapping[str, Sequence[Scored]]:
@@ -85,12 +86,9 @@ class ArmGroup:
 
     def values(self, measure: Measure, cases: Sequence[str]) -> list[float | None]:
         """Each case's own value, the mean over its repeats; None where the measure leaves it out."""
-        assert measure.each is not None
-        found = []
-        for case in cases:
-            known = [value for one in self.by_case[case] if (value := measure.each(one)) is not None]
-            found.append(sum(known) / len(known) if known else None)
-        return found
+        if measure.name not in self._values:
+            self._values[measure.name] = {case: _mean_of(measure, several) for case, several in self.by_case.items()}
+        return [self._values[measure.name][case] for case in cases]
 
 
 @dataclass(frozen=True)
@@ -167,6 +165,13 @@ def of_groups(
                     values[measure.name] = drawn.interval
             lines.append(Line(group.arm, name, len(cases), values))
     return Table(tuple(measures), tuple(arms), names, tuple(lines), {arm: spent(rows, arm) for arm in arms})
+
+
+def _mean_of(measure: Measure, several: Sequence[Scored]) -> float | None:
+    """The mean of a measure over a case's repeats."""
+    assert measure.each is not None
+    known = [value for one in several if (value := measure.each(one)) is not None]
+    return sum(known) / len(known) if known else None
 
 
 def spent(rows: Iterable[CellRow], arm: str) -> Spent:
