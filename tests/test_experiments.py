@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from aiohttp import web
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
@@ -162,9 +163,6 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
     assert {record.run.status for record in records} == {"done"}
     assert {record.run.origin for record in records} == {"cell"}
     assert takes.calls == sum(record.asked for record in records), "the estimate is what it took"
-    assert takes.shared == sum(record.recorded for record in records) > 0
-    right = [row.outcome is not None and row.outcome.outcome == row.case.real_outcome() for row in found.rows if False]
-    assert right == []
     for arm in found.arms:
         line = found.table.line(arm, "all cases")
         assert line is not None
@@ -199,14 +197,14 @@ def test_a_dataset_that_changes_changes_nothing_of_an_experiment_on_record(house
 
 
 def test_a_budget_that_is_reached_stops_plainly_and_can_be_raised(house: Courthouse) -> None:
-    experiment = spec(budget={"calls": 7}, at_once=4)
+    experiment = spec(budget={"calls": 17}, at_once=4)
     found = done(house, experiment)
     assert found.kept.status == "paused"
-    assert found.kept.reason.startswith("The budget of 7 calls is used up: ")
+    assert found.kept.reason.startswith("The budget of 17 calls has no room for another cell: ")
     assert "cells are left" in found.kept.reason
     states = {row.state for row in found.rows}
     assert states == {"done", "waiting"}
-    assert sum(row.outcome.asked for row in found.rows if row.outcome) <= 8
+    assert 10 < sum(row.outcome.asked for row in found.rows if row.outcome) <= 17
     whole = done(house, spec(at_once=4))
     assert whole.kept.id == found.kept.id, "how much may be spent is no part of what it is"
     assert whole.kept.status == "done"
@@ -238,14 +236,36 @@ def test_a_cell_that_fails_is_a_row_with_its_reason_and_can_be_tried_again(house
     assert sum(row.state == "done" for row in again.rows if row.arm == "poor") == 5
 
 
-async def test_an_arm_whose_model_does_not_answer_fails_and_the_others_end(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_arms_that_ask_the_same_ask_it_once_and_the_estimate_says_so(house: Courthouse) -> None:
+    arms = [{"name": name, "procedure": "courtroom-llm", "set": SINGLE} for name in ("one", "the same")]
+    experiment = spec(arms=arms)
+    takes = house.experiments.estimate(experiment)
+    assert (takes.calls, takes.shared) == (6, 6)
+    found = done(house, experiment)
+    assert sum(row.outcome.asked for row in found.rows if row.outcome) == 6
+    assert sum(row.outcome.calls for row in found.rows if row.outcome) == 12
+
+
+def test_an_arm_whose_model_does_not_answer_fails_and_the_others_end(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with OpenAIServer() as server:
-        server.always({"error": {"message": "no such model"}}, status=404) if hasattr(server, "always") else None
-        monkeypatch.setenv("OPENAI_API_BASE", "http://127.0.0.1:9/v1")
+    def refuse(body: dict[str, Any]) -> Any:
+        known = body["model"] == "real"
+        return None if known else web.json_response({"error": {"message": "no such model"}}, status=404)
+
+    with OpenAIServer(answer=refuse) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        pytest.skip("replaced below")
+        arms = [
+            {"name": name, "procedure": "courtroom-llm", "model": f"openai/{name}", "set": SINGLE}
+            for name in ("real", "gone")
+        ]
+        found = done(house, spec(arms=arms))
+    assert found.kept.status == "done"
+    assert {row.state for row in found.rows if row.arm == "real"} == {"done"}
+    assert {row.state for row in found.rows if row.arm == "gone"} == {"failed"}
+    assert all(row.reason for row in found.rows if row.arm == "gone")
+    assert server.calls >= 12
 
 
 def test_cells_teach_nothing(house: Courthouse) -> None:
@@ -385,10 +405,10 @@ def test_eight_language_models_are_eight_arms_by_one_command(tmp_path: Path, mon
         assert line["values"]["lawbench"][0] == pytest.approx(float(reference["score"]), abs=1e-9)
         assert line["values"]["abstention"][0] == pytest.approx(float(reference["abstention_rate"]), abs=1e-9)
     pairs = {(one["measure"], one["group"], *one["arms"]): one for one in found["pairs"]}
-    held = pairs["lawbench", "3-6", "GPT4", "internlm-chat-7b-8k-hf"]
+    held = pairs["lawbench", "3-6", "GPT4", "qwen-7b-chat-hf"]
     assert (held["test"], held["holds"]) == ("McNemar", True)
     assert held["sentence"].startswith(
-        "LawBench score on 3-6: GPT4 is better than internlm-chat-7b-8k-hf (46.5 % against 35.0 %; "
+        "LawBench score on 3-6: GPT4 is better than qwen-7b-chat-hf (46.5 % against 24.5 %; "
     )
     assert not pairs["lawbench", "3-6", "GPT-3.5-turbo-0613", "qwen-7b-chat-hf"]["holds"]
     assert len(found["summary"]) == 12

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binomtest, bootstrap
 from sklearn.metrics import ndcg_score
 from statsmodels.stats.inter_rater import fleiss_kappa
+from statsmodels.stats.multitest import multipletests
 
 from courtroom.evaluation.agreement import consistency, krippendorffs_alpha
 from courtroom.evaluation.bootstrap import draw
@@ -56,6 +57,8 @@ def test_a_t_test_and_ranks_on_pairs_by_hand() -> None:
 
 def test_holm_multiplies_the_smallest_by_all_and_never_falls() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    some = [RANDOM.random() ** 3 for _ in range(28)]
+    assert holm(some) == pytest.approx(multipletests(some, method="holm")[1], abs=1e-12)
     assert holm([]) == []
 
 

@@ -82,11 +82,13 @@ def draw(arms: Sequence[Sums], finish: Finish, draws: int | None = None, seed: i
     if not cases:
         raise ValueError("there is nothing to measure")
     draws = draws or max(FEWEST, min(MOST, MOST * 1_000 // cases))
-    random, even = np.random.default_rng(seed), np.full(cases, 1 / cases)
+    random = np.random.default_rng(seed)
     found: list[list[Sums]] = [[] for _ in arms]
     step = max(1, TOGETHER // cases)
     for at in range(0, draws, step):
-        often = random.multinomial(cases, even, size=min(step, draws - at)).astype(float)
+        rows = min(step, draws - at)
+        drawn = random.integers(0, cases, size=(rows, cases)) + cases * np.arange(rows)[:, None]
+        often = np.bincount(drawn.ravel(), minlength=rows * cases).reshape(rows, cases).astype(float)
         for arm, sums in enumerate(arms):
             found[arm].append(finish(often @ sums))
     return [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from courtroom.engine.run import CELL
@@ -29,11 +30,12 @@ class UnderWay:
 
     kept: Kept
     setups: Mapping[int, Setup]
-    calls: int = 0
-    tokens: int = 0
-    money: float = 0.0
-    ended: int = 0
-    """Cells that have ended, by which what the next one takes is estimated."""
+    spent: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Calls, tokens and US dollars of all cells that have ended."""
+    dearest: dict[int, tuple[float, float, float]] = field(default_factory=dict)
+    """The most of each that a cell of an arm took: what its next one is taken to take."""
+    open: Counter[int] = field(default_factory=Counter)
+    """How many cells of each arm are under way."""
     alone: bool = False
     """Whether a cell is under way that teaches, beside which no other may go."""
     failed: dict[int, int] = field(default_factory=dict)
@@ -47,6 +49,12 @@ class UnderWay:
     def experiment(self) -> Experiment:
         """What it is."""
         return self.kept.experiment
+
+    def spend(self, arm: int, took: tuple[float, float, float], cells: int = 1) -> None:
+        """Cells of an arm have ended and took so many calls, tokens and US dollars together."""
+        before = self.dearest.get(arm, (0.0, 0.0, 0.0))
+        self.dearest[arm] = _each(lambda most, new: max(most, new / cells), before, took)
+        self.spent = _each(lambda before, new: before + new, self.spent, took)
 
 
 class Cells:
@@ -72,16 +80,10 @@ class Cells:
             if arm.procedure
         }
         state = self._under_way[job] = UnderWay(kept, setups)
+        counts = self._store.counts(job)
         for place, (calls, tokens, cost) in self._store.took(job).items():
-            state.calls, state.tokens, state.money = (
-                state.calls + calls,
-                state.tokens + tokens,
-                state.money + (cost or 0.0),
-            )
+            state.spend(place, (calls, tokens, cost or 0.0), counts[place, "done"])
             state.done.add(place)
-        state.ended = sum(
-            many for (arm, found), many in self._store.counts(job).items() if found == "done" and arm in setups
-        )
         return list(self._store.cells(job, "waiting"))
 
     def room(self, job: str, cell: KeptCell, under_way: int) -> bool:
@@ -91,11 +93,12 @@ class Cells:
             return False
         if state.stopped:
             return False
-        if why := used_up(state, under_way):
+        if why := used_up(state, cell.arm):
             if not under_way:
                 state.stopped = why
             return False
         state.alone = cell.phase == "train"
+        state.open[cell.arm] += 1
         return True
 
     async def run(self, job: str, cell: KeptCell, runner: Runner, keys: Mapping[str, str]) -> None:
@@ -114,6 +117,7 @@ class Cells:
             log.exception("cell %s of experiment %s", cell.run, job)
             await self._failed(state, cell, f"Something went wrong inside the program; {log_file()} says what.")
         finally:
+            state.open[cell.arm] -= 1
             if cell.phase == "train":
                 state.alone = False
 
@@ -137,12 +141,12 @@ class Cells:
             await runner.finish(cell.run, keys)
         record = await asyncio.to_thread(runner.record, cell.run)
         if record.run.status == "failed":
-            self._spend(state, record.asked, sum(record.tokens), record.cost)
+            state.spend(cell.arm, (record.asked, sum(record.tokens), record.cost or 0.0))
             await self._failed(state, cell, record.run.reason)
         elif record.run.verdict is not None and record.run.status == "done":
             outcome = await asyncio.to_thread(of_record, record)
-            self._spend(state, outcome.asked, outcome.prompt_tokens + outcome.completion_tokens, outcome.cost)
-            state.ended += 1
+            tokens = outcome.prompt_tokens + outcome.completion_tokens
+            state.spend(cell.arm, (outcome.asked, tokens, outcome.cost or 0.0))
             state.done.add(cell.arm)
             await self._house.writer.do(lambda: self._store.conclude(job, cell.number, outcome))
         elif self._store.status(job) == "running":  # not halted: its own setup's budget is used up
@@ -159,9 +163,6 @@ class Cells:
         self._house.new_run(arm.procedure, row.case, state.setups[cell.arm], cell.seed, cell.run, origin)
         return "paused"
 
-    def _spend(self, state: UnderWay, calls: int, tokens: int, cost: float | None) -> None:
-        state.calls, state.tokens, state.money = state.calls + calls, state.tokens + tokens, state.money + (cost or 0.0)
-
     async def _failed(self, state: UnderWay, cell: KeptCell, reason: str) -> None:
         state.failed[cell.arm] = state.failed.get(cell.arm, 0) + 1
         await self._fail(state.kept.id, cell, reason)
@@ -170,26 +171,37 @@ class Cells:
         await self._house.writer.do(lambda: self._store.fail(job, cell.number, reason))
 
 
-def used_up(state: UnderWay, under_way: int) -> str:
-    """Why the budget has no room for one more cell; empty where it has.
+def used_up(state: UnderWay, arm: int) -> str:
+    """Why the budget has no room for one more cell of an arm; empty where it has.
 
-    What a cell takes is taken to be the mean of those that have ended. Before any has, cells go one after the other, so
-    that a small budget is not overshot by many at once.
+    A cell is taken to take what the dearest of its arm took. Before any of its arm has ended it goes alone, so that a small
+    budget is not overshot by many at once.
     """
     budget: Budget = state.experiment.budget
-    for name, spent, limit in (
-        ("calls", float(state.calls), budget.calls),
-        ("tokens", float(state.tokens), budget.tokens),
-        ("US$", state.money, budget.money),
-    ):
+    limits = (("calls", budget.calls), ("tokens", budget.tokens), ("US$", budget.money))
+    if all(limit is None for _, limit in limits):
+        return ""
+    if arm not in state.dearest and state.open.total():
+        return "What a cell of this arm takes is not known yet."
+    most = state.dearest.get(arm, (0.0, 0.0, 0.0))
+    for place, (name, limit) in enumerate(limits):
         if limit is None:
             continue
-        each = spent / state.ended if state.ended else 0.0
-        if spent >= limit or spent + each * (under_way + 1) > limit or (under_way and not state.ended):
-            amounts = (
-                f"US$ {limit:.4g} is used up: US$ {spent:.4g}"
-                if name == "US$"
-                else f"{limit:,.0f} {name} is used up: {spent:,.0f}"
+        spent = state.spent[place]
+        held = sum(many * state.dearest.get(other, most)[place] for other, many in state.open.items())
+        if spent >= limit or spent + held + most[place] > limit:
+            return (
+                f"The budget of {_amount(name, limit)} has no room for another cell: {_amount(name, spent)} are spent, and a "
+                f"cell takes about {_amount(name, most[place])}. Raise it to go on."
             )
-            return f"The budget of {amounts} are spent, and a cell takes about {each:.4g} more. Raise it to go on."
     return ""
+
+
+def _amount(name: str, value: float) -> str:
+    return f"US$ {value:.4g}" if name == "US$" else f"{value:,.0f} {name}"
+
+
+def _each(
+    work: Callable[[float, float], float], a: tuple[float, float, float], b: tuple[float, float, float]
+) -> tuple[float, float, float]:
+    return work(a[0], b[0]), work(a[1], b[1]), work(a[2], b[2])
