@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from courtroom.experiments.results import Results
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.experiments.words import sentence
 from courtroom.settings import Settings
+from tests.forks import Fork
+from tests.killed_experiment import go_on
 from tests.openai_server import OpenAIServer
 from tests.real import FOLDER, needs_real_data
 
@@ -276,6 +279,34 @@ def test_cells_teach_nothing(house: Courthouse) -> None:
     found = done(house, spec(name="bench", dataset={"name": "one"}, arms=arms))
     assert found.rows[0].state == "done"
     assert house.database.connection.execute("SELECT count(*) FROM lessons").fetchone()[0] == before
+
+
+def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_nothing_again(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arms = [{"name": name, "procedure": "courtroom-llm", "model": f"openai/{name}", "set": SINGLE} for name in ("a", "b")]
+    experiment = spec(arms=arms, at_once=1)
+    tables, calls = [], []
+    for name, kills in (("broken", (5, 4)), ("whole", ())):
+        with OpenAIServer() as server:
+            monkeypatch.setenv("OPENAI_API_BASE", server.url)
+            monkeypatch.setenv("OPENAI_API_KEY", "none")
+            monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / name)))
+            house = Courthouse()
+            kept = house.experiments.begin(experiment)
+            house.close()
+            for last in (*kills, 0):
+                code = Fork(go_on, kept, last).finish().returncode
+                assert code == (-signal.SIGKILL if last else 0)
+            house = Courthouse()
+            found = house.experiments.results(kept)
+            tables.append([(row.arm, row.row, row.state, row.outcome and row.outcome.details) for row in found.rows])
+            calls.append(server.calls)
+            assert found.kept.status == "done"
+            assert len(house.store.runs()) == 12
+            house.close()
+    assert tables[0] == tables[1]
+    assert calls[0] == calls[1] == 12
 
 
 def test_an_experiment_that_is_deleted_takes_its_runs_along(house: Courthouse) -> None:
