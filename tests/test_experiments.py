@@ -20,12 +20,14 @@ from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.run_list import ExperimentLine, RunList, Wanted
 from courtroom.experiments import frame
 from courtroom.experiments.plan import cells
 from courtroom.experiments.results import Results
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.experiments.words import sentence
 from courtroom.settings import Settings
+from courtroom.upkeep.doctor import examine
 from tests.forks import Fork
 from tests.killed_experiment import go_on
 from tests.openai_server import OpenAIServer
@@ -191,6 +193,17 @@ def test_the_same_experiment_again_asks_nothing_and_makes_no_run(house: Courthou
     assert [row.outcome for row in again.rows] == [row.outcome for row in first.rows]
 
 
+def test_all_runs_of_an_experiment_are_one_line_among_the_runs(house: Courthouse) -> None:
+    found = done(house, spec())
+    listed = RunList(house.database)
+    assert listed.count(Wanted()) == 1
+    (line,) = listed.page(Wanted(), 0, 10, "case")
+    assert isinstance(line, ExperimentLine)
+    assert (line.id, line.title, line.runs, line.status) == (found.kept.id, "feelings", 12, "done")
+    assert listed.page(Wanted(text="no such case"), 0, 10) == []
+    assert {finding.state for finding in examine(house, mend=False) if finding.name.startswith("rows: ")} == {"fine"}
+
+
 def test_a_dataset_that_changes_changes_nothing_of_an_experiment_on_record(house: Courthouse) -> None:
     first = done(house, spec())
     house.datasets.add("feelings", (row for row in texts() if row.category == "odd"), source="changed")
@@ -284,7 +297,9 @@ def test_cells_teach_nothing(house: Courthouse) -> None:
 def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_nothing_again(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arms = [{"name": name, "procedure": "courtroom-llm", "model": f"openai/{name}", "set": SINGLE} for name in ("a", "b")]
+    arms = [
+        {"name": name, "procedure": "courtroom-llm", "model": f"openai/{name}", "set": SINGLE} for name in ("a", "b")
+    ]
     experiment = spec(arms=arms, at_once=1)
     tables, calls = [], []
     for name, kills in (("broken", (5, 4)), ("whole", ())):
