@@ -55,6 +55,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
         hearing = json.loads(run(*hear))["run"]
         paused = json.loads(run(*hear, "--until", "round 1"))["run"]
         run("run", "criminal-bus-wallet", "--procedure", "verdict")
+        run("datasets", "import", str(ROOT / "data" / "tasks" / "message-feeling.json"), "--name", "mine")
+        run("datasets", "import", str(ROOT / "data" / "criminal_precedents.jsonl"), "--name", "crimes")
     return Desk(home, hearing, paused)
 
 
@@ -71,7 +73,14 @@ def run(*words: str) -> str:
 
 def test_there_is_a_command_on_every_page_that_shows_how_to_do_something() -> None:
     shown = {command.page for command in COMMANDS}
-    assert {"README.md", "docs/install.md", "docs/shell.md", "docs/steering.md", "docs/knowledge.md"} <= shown
+    assert {
+        "README.md",
+        "docs/install.md",
+        "docs/shell.md",
+        "docs/steering.md",
+        "docs/knowledge.md",
+        "docs/datasets.md",
+    } <= shown
 
 
 @pytest.mark.parametrize("text", ONCE, ids=lambda text: re.sub(r"[^\w.=-]+", " ", text)[:70].strip())
@@ -183,6 +192,10 @@ def test_a_program_that_the_documentation_shows_runs(
     (program,) = blocks("docs/install.md", "python")
     exec(compile(program, "docs/install.md", "exec"), {})
     assert "outcome=" in capsys.readouterr().out
+    run("datasets", "import", str(ROOT / "data" / "tasks" / "message-feeling.json"), "--name", "mine")
+    (program,) = blocks("docs/datasets.md", "python")
+    exec(compile(program, "docs/datasets.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("mine ")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

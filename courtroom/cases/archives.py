@@ -30,16 +30,16 @@ class Archive:
 
     Args:
         data: its content, or where it lies.
-        members: how many files it may hold.
-        unpacked: how many bytes it may unpack to.
+        members: how many files it may hold, if not the usual number.
+        unpacked: how many bytes it may unpack to, if not the usual number.
 
     Raises:
         CaseError: no ZIP file, too many members, too large unpacked, paths or links that lead out of it, a lock.
     """
 
-    def __init__(self, name: str, data: bytes | Path, members: int = MAX_MEMBERS, unpacked: int = MAX_UNPACKED) -> None:
+    def __init__(self, name: str, data: bytes | Path, members: int | None = None, unpacked: int | None = None) -> None:
         self.name = name
-        self._most, self._largest = members, unpacked
+        self._most, self._largest = members or MAX_MEMBERS, unpacked or MAX_UNPACKED
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
         except _BROKEN as error:

@@ -36,13 +36,13 @@ class DatasetImports:
     """All imports that this process works on, by the datasets' names."""
 
     def __init__(self, datasets: Datasets, media: MediaStore) -> None:
-        self._importer = Importer(datasets, media)
+        self.importer = Importer(datasets, media)
         self.under_way: dict[str, UnderWay] = {}
         self._threads: list[threading.Thread] = []
 
     def run(self, order: Order, progress: Progress = lambda taken, refused, share: None) -> Imported:
         """Import to the end, in the caller's own thread; see `Importer.run`."""
-        return self._importer.run(order, progress)
+        return self.importer.run(order, progress)
 
     def begin(self, order: Order) -> UnderWay:
         """Import in the background.
@@ -59,12 +59,16 @@ class DatasetImports:
         thread.start()
         return state
 
+    def wait(self) -> None:
+        """Wait until none goes on."""
+        for thread in self._threads:
+            thread.join()
+
     def close(self) -> None:
         """Stop imports after the chunk that they are in; they can be gone on with."""
         for state in self.under_way.values():
             state.stopped.set()
-        for thread in self._threads:
-            thread.join()
+        self.wait()
         self._threads.clear()
 
     def _work(self, state: UnderWay) -> None:
@@ -72,7 +76,7 @@ class DatasetImports:
             state.taken, state.refused, state.share = taken, refused, share
 
         try:
-            state.done = self._importer.run(state.order, progress, state.stopped.is_set)
+            state.done = self.importer.run(state.order, progress, state.stopped.is_set)
         except NumberedLabels as error:
             state.asks, state.error = error.values, str(error)
         except Stopped as error:

@@ -232,11 +232,7 @@ def _table(name: str, ending: str, file: IO[bytes]) -> Iterator[Record]:
     delimiter = "\t" if ending == ".tsv" else next((one for one in DELIMITERS if one in first), ",")
     columns = {column.strip().casefold().strip('"') for column in first.split(delimiter)}
     rest = io.BufferedReader(_Joined(begin, file))
-    if (
-        not columns & set(LABEL)
-        and ";" in first
-        and looks_like_lines(begin.decode("utf-8", "replace").rpartition("\n")[0])
-    ):
+    if not columns & set(LABEL) and ";" in first and _are_labelled(begin):
         yield from _labelled_lines(name, rest)
         return
     csv.field_size_limit(min(sys.maxsize, LONGEST_LINE))
@@ -271,7 +267,7 @@ def _texts(name: str, file: IO[bytes]) -> Iterator[Record]:
     """Lines of a text, a semicolon and a label; or else one document."""
     begin = file.read(PEEK)
     rest = io.BufferedReader(_Joined(begin, file))
-    if name.endswith(".txt") and looks_like_lines(begin.decode("utf-8", "replace").rpartition("\n")[0]):
+    if name.endswith(".txt") and _are_labelled(begin):
         yield from _labelled_lines(name, rest)
         return
     data = rest.read(WHOLE)
@@ -279,6 +275,13 @@ def _texts(name: str, file: IO[bytes]) -> Iterator[Record]:
         yield Record(0, name, {"text": data.decode("utf-8-sig")})
     except UnicodeDecodeError:
         yield Record(0, name, wrong="it is not UTF-8 text. Save it as UTF-8.")
+
+
+def _are_labelled(begin: bytes) -> bool:
+    """Whether lines are texts with labels behind semicolons, but for a few that are damaged."""
+    lines = [line for line in begin.decode("utf-8", "replace").rpartition("\n")[0].splitlines() if line.strip()]
+    cut = [line for line in lines if ";" in line]
+    return 3 * len(cut) >= 2 * len(lines) and looks_like_lines("\n".join(cut))
 
 
 def _labelled_lines(name: str, file: IO[bytes]) -> Iterator[Record]:

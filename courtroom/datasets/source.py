@@ -20,7 +20,7 @@ TEXTS = (".txt", ".md")
 RELEVANCE = (".trec", ".qrels")
 MOST_MEMBERS, MOST_UNPACKED = 500_000, 200 * 2**30
 ABOUT = re.compile(
-    r"(readme|license|licence|citation|contributing|requirements|dataset_infos?|dataset_dict|state|metadata|\.git).*",
+    r"(readme|license|licence|citation|contributing|requirements|dataset_infos?|dataset_dict|state|metadata)(\.\w+)?",
     re.IGNORECASE,
 )
 """Names of files that are about a dataset and no part of it."""
