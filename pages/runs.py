@@ -109,7 +109,7 @@ def experiment_line(row: ExperimentLine) -> None:
     )
     status.badge(literal(row.status.capitalize()), color="gray")
     when.markdown(moment(row.created))
-    if act.button("Open", key=f"experiment-{row.id}", icon=":material/experiment:"):
+    if act.button("Open", key=f"experiment-{row.id}", icon=":material/science:"):
         st.session_state["experiment"] = row.id
         st.switch_page("pages/experiments.py", query_params={"experiment": row.id})
 
