@@ -362,7 +362,7 @@ def test_predictions_are_arms_beside_procedures(house: Courthouse, tmp_path: Pat
     assert sentence(pair).startswith(
         "Accuracy: no difference between good and bad is shown (100.0 % against 50.0 %; p = "
     )
-    assert "cases would show a difference of this size." in sentence(pair)
+    assert "cases would show a difference of this size (power 80 %, without correction)." in sentence(pair)
 
 
 def test_several_answers_to_a_case_are_its_repeats(house: Courthouse, tmp_path: Path) -> None:

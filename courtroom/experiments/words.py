@@ -25,10 +25,14 @@ def sentence(pair: Pair) -> str:
     if pair.holds:
         return (
             f"{pair.measure.title}{where}: {better} is better than {worse} ({values}; difference "
-            f"{number(abs(pair.difference.value), pair.measure)}, 95 % interval {number(low, pair.measure)} to "
-            f"{number(high, pair.measure)}; {corrected}; {pair.cases:,} cases)."
+            f"{gap(abs(pair.difference.value), pair.measure)}, 95 % interval {gap(low, pair.measure)} to "
+            f"{gap(high, pair.measure)}; {corrected}; {pair.cases:,} cases)."
         )
-    needed = f" About {pair.needed:,} cases would show a difference of this size." if pair.needed else ""
+    needed = (
+        f" About {pair.needed:,} cases would show a difference of this size (power 80 %, without correction)."
+        if pair.needed
+        else ""
+    )
     return (
         f"{pair.measure.title}{where}: no difference between {pair.a} and {pair.b} is shown "
         f"({number(pair.of_a, pair.measure)} against {number(pair.of_b, pair.measure)}; {corrected}; {pair.cases:,} cases).{needed}"
@@ -59,9 +63,14 @@ def number(value: float, measure: Measure) -> str:
     return f"{100 * value:.1f} %" if measure.percent else f"{value:.3g}"
 
 
+def gap(value: float, measure: Measure) -> str:
+    """A difference of two values of a measure as it is printed: of shares, in percentage points."""
+    return f"{100 * value:.1f} points" if measure.percent else f"{value:.3g}"
+
+
 def p_value(p: float) -> str:
     """A p-value as it is quoted, with its sign."""
-    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
+    return "below 0.001" if p < 0.001 else f"= {p:.3f}"
 
 
 def _worse(pair: Pair) -> str:

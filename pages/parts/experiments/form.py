@@ -172,7 +172,7 @@ def _takes(takes: Takes) -> None:
     st.markdown(
         f"**{many(takes.cells, 'cell')}** take about **{count(takes.calls)} calls** and {count(takes.tokens)} tokens: "
         f"{literal(money(takes.money))}. Answers that cells share, or that are on record, save {count(takes.shared)} calls.",
-        help=f"{takes.rehearsed} cells were rehearsed in memory with the offline model; a real model may go other ways.",
+        help=f"{takes.rehearsed:d} cells were rehearsed in memory with the offline model; a real model may go other ways.",
     )
     for arm in takes.arms:
         st.caption(

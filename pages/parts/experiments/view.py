@@ -61,7 +61,7 @@ def experiment_view(house: Courthouse, kept: Kept) -> None:
             st.rerun()
     if found.table.lines:
         _shown(house, found)
-    _cells(found)
+    _every_cell(found)
 
 
 def _shown(house: Courthouse, found: Results) -> None:
@@ -197,7 +197,7 @@ def _table(found: Results, group: str) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _cells(found: Results) -> None:
+def _every_cell(found: Results) -> None:
     failed = [row for row in found.rows if row.state == "failed"]
     with st.expander(f"Every cell ({len(found.rows):,})" + (f", {len(failed):,} failed" if failed else "")):
         frame = frame_of(found.rows, found.measures)
