@@ -190,14 +190,14 @@ class Courthouse:
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """Which models can see."""
+        """What was found out about models: whether they see, and take a JSON schema."""
         return Capabilities(self.database, self.writer, self.connections)
 
     @cached_property
     def pool(self) -> ModelPool:
         """All models that can be asked."""
         offline = {task: method for one in self.procedures.values() for task, method in one.offline.items()}
-        return ModelPool(self.media, self.connections, offline=offline)
+        return ModelPool(self.media, self.connections, offline=offline, capabilities=self.capabilities)
 
     @property
     def runner(self) -> Runner:

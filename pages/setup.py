@@ -13,6 +13,7 @@ from courtroom.models.spec import OFFLINE
 from pages.parts.setup.estimate_view import estimate_view
 from pages.parts.setup.fork_bar import changes_from, fork_bar, forked_run
 from pages.parts.setup.graph_editor import graph_editor
+from pages.parts.setup.paper_view import paper_view
 from pages.parts.setup.personas_table import personas_table
 from pages.parts.setup.prompts_editor import prompts_editor
 from pages.parts.setup.rules_editor import rules_editor
@@ -139,6 +140,7 @@ with start_bar:
             problems = [str(error)]
             st.error(literal(str(error)))
     if not problems:
+        paper_view(procedure, setup)
         if setup.model.id == OFFLINE:
             st.caption(NOTICE)
         estimate_view(house, procedure, case, setup, seed, parent.run.id if parent else None, planned)

@@ -25,7 +25,7 @@ from typing import Any
 from aiohttp import web
 
 FAULTS = ("429", "500", "hang", "empty body", "cut body", "cut answer", "wrong schema", "prose", "empty answer")
-MARK = "It must fit this JSON schema:\n"
+MARK = "its fields in the order of this JSON schema:\n"
 
 Answer = Callable[[dict[str, Any]], str | web.Response | None]
 Ready = tuple[str, str, dict[str, Any] | None]
@@ -56,6 +56,10 @@ class OpenAIServer:
     answer: Answer = lambda body: None
     """A test's own answer: a text, a whole response, or None for the usual one."""
     keep_bodies: bool = False
+    listing: bytes | str = b""
+    """What it answers to whoever asks for its models; a text is an address to which it redirects."""
+    listed: list[dict[str, str]] = field(default_factory=list)
+    """The headers of each such question."""
     port: int = 0
 
     calls: int = 0
@@ -139,6 +143,11 @@ class OpenAIServer:
         return web.json_response(self.stats())
 
     async def _models(self, request: web.Request) -> web.Response:
+        self.listed.append(dict(request.headers))
+        if isinstance(self.listing, str):
+            raise web.HTTPFound(f"{self.listing}/models")
+        if self.listing:
+            return web.Response(body=self.listing, content_type="application/json")
         return web.json_response({"object": "list", "data": [{"id": "any", "object": "model", "owned_by": "test"}]})
 
     async def _embed(self, request: web.Request) -> web.Response:

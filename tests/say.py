@@ -12,7 +12,8 @@ from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.litellm_model import LiteLLMModel
-from courtroom.models.request import Message, Reply, Request, schema_of
+from courtroom.models.request import Message, Reply, Request
+from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Task
 from tests.openai_server import MARK, OpenAIServer

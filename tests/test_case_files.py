@@ -19,7 +19,16 @@ from pydantic import ValidationError
 
 from courtroom.cases import archives
 from courtroom.cases import files as case_files
-from courtroom.cases.dispute import CATEGORIES, SIDES, Dispute, Evidence, JurorOpinion, JuryRecord, Message, Transaction
+from courtroom.cases.dispute import (
+    CATEGORIES,
+    SIDES,
+    ChatMessage,
+    Dispute,
+    Evidence,
+    JurorOpinion,
+    JuryRecord,
+    Transaction,
+)
 from courtroom.cases.files import explain, read_upload, write_json, write_zip
 from courtroom.cases.library import take_media
 from courtroom.errors import CaseError
@@ -86,7 +95,7 @@ def disputes(draw: st.DrawFn) -> Dispute:
             price=draw(st.floats(0, 1e9)),
             ordered_at=draw(moment),
         ),
-        chat=draw(st.lists(st.builds(Message, speaker=st.sampled_from(SIDES), text=text, at=moment), max_size=3)),
+        chat=draw(st.lists(st.builds(ChatMessage, speaker=st.sampled_from(SIDES), text=text, at=moment), max_size=3)),
         evidence=pieces,
         jury=draw(
             st.none()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from html import escape, unescape
 from pathlib import Path
@@ -17,12 +17,8 @@ from typing import Any
 import pytest
 
 from courtroom import report
-from courtroom.cases.case import Case
-from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.drafts import DraftBatch, FirstDraft
-from courtroom.cases.files import read_upload
-from courtroom.cases.precedent import PrecedentBatch
 from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import merged
 from courtroom.engine.control import Control
 from courtroom.engine.events import EVENT, Seated
 from courtroom.engine.procedure import Procedure
@@ -30,53 +26,15 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.figures.votes import draw_votes
 from courtroom.procedures import PROCEDURES
-from courtroom.settings import DATA, Settings
+from courtroom.settings import Settings
 from tests import forks
 from tests.kills import kill_again_and_again
+from tests.samples import sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
 HOW = {"latency_s", "source", "asked", "attempts", "prompt_tokens", "completion_tokens", "cost"}
 """What of a call tells how its answer came, not what it is: found on record, it costs nothing and takes no time."""
-
-
-def precedents(house: Courthouse) -> Case:
-    chosen = tuple(house.knowledge.precedents.all()[:3])
-    return PrecedentBatch(id="precedents", title="Three precedents", precedents=chosen)
-
-
-def drafts(house: Courthouse) -> Case:
-    """One right first draft and one wrong one."""
-    statutes = tuple(house.knowledge.statutes.page(0, 5))
-    made = []
-    for number, summary in enumerate(case for case in house.library.cases() if case.kind == "criminal"):
-        case = house.library.case(summary.id)
-        assert isinstance(case, CriminalCase)
-        assert case.gold is not None
-        (real, *_) = case.gold.relevant_articles or ()
-        about = {"run": f"run-{number}", "key": f"key-{number}", "case": case, "points": ("A point.",)}
-        said = {"predicted_article": real if number else statutes[0].number, "explanation": "The facts meet it."}
-        made.append(FirstDraft.model_validate({**about, "statutes": statutes, **said}))
-    return DraftBatch(id="drafts", title="Two first drafts", drafts=tuple(made[:2]))
-
-
-MADE: dict[str, Callable[[Courthouse], Case]] = {"precedents": precedents, "drafts": drafts}
-"""Cases of the kinds of which no sample is bundled, as the app makes them from what it holds."""
-
-
-def sample(house: Courthouse, kind: str) -> Case:
-    """A case of a kind: one of the library, else one made here, else a file of the bundled data."""
-    for summary in house.library.cases():
-        if summary.kind == kind:
-            return house.library.case(summary.id)
-    if kind in MADE:
-        return MADE[kind](house)
-    for path in sorted(DATA.rglob("*.json")):
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(data, dict) and data.get("kind") == kind:
-            (package,) = read_upload(path.name, path)
-            return house.library.add(package)
-    raise AssertionError(f"no sample of kind {kind!r}: add one to data/, or a way to make one here")
 
 
 @pytest.fixture(scope="module")
@@ -248,7 +206,7 @@ def test_an_estimate_counts_what_the_run_then_asks_and_stays_below_the_bound(
 def test_every_preset_is_a_setup_that_can_be_written_out_and_read_again(heard: Heard, procedure: Procedure) -> None:
     case = heard.record.case
     for preset in procedure.presets:
-        values = {**procedure.setup().model_dump(mode="json"), **preset.changes}
+        values = merged(procedure.setup().model_dump(mode="json"), preset.changes)
         complete, members = procedure.prepare(case, procedure.setup.model_validate(values), 3)
         again: Setup = procedure.setup.model_validate_json(complete.model_dump_json())
         assert procedure.prepare(case, again, 3) == (complete, members)

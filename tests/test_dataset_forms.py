@@ -146,6 +146,21 @@ def test_simucourt_keeps_criminal_cases_and_says_of_the_others_why_not(desk: Des
     assert "`类别` is “民事”" in problem.message
 
 
+def test_simucourts_appeals_are_read_without_the_first_courts_judgment(desk: Desk) -> None:  # noqa: F811
+    appeal = {
+        "序号": 1, "类别": "刑事", "审理程序": "二审", "上诉人": "（原审被告人）张某", "上诉请求": "请求改判缓刑",
+        "一审法院认定事实": FACTS, "一审法院意见": "其行为已构成盗窃罪", "一审法院审判结果": "判处拘役二个月", "本院二审查明事实": "事实一致。",
+        "引用法律条文1": "《中华人民共和国刑法》第二百六十四条、第五十二条", "刑事_罪名": "上诉人犯盗窃罪", "刑事_刑期": "判处拘役一个月",
+    }  # fmt: skip
+    desk.take(desk.write("SimuCourt(2).json", [appeal]))
+    (row,) = desk.rows()
+    assert isinstance(row.case, CriminalCase)
+    assert row.case.defendants == ("张某",)
+    assert row.case.facts == f"{FACTS}\n请求改判缓刑\n事实一致。"
+    assert gold(desk)[0]["relevant_articles"] == (264, 52)
+    assert gold(desk)[0]["term_of_imprisonment"]["imprisonment"] == 1
+
+
 def test_simcourt_takes_the_statement_with_the_masked_penalty(desk: Desk) -> None:  # noqa: F811
     record = {
         "defendant_information": "被告人李某甲，男，1985年生。",
@@ -222,6 +237,7 @@ def test_lecard_v2_has_articles_and_grades_in_trec_form(desk: Desk) -> None:  # 
 @pytest.mark.parametrize(
     ("text", "months", "kind"),
     [
+        ("死刑缓期二年执行", 0, "death_penalty"),
         ("判处有期徒刑三年二个月", 38, ""),
         ("判处拘役一个月，缓刑二个月", 1, ""),
         ("有期徒刑十一年", 132, ""),

@@ -239,6 +239,24 @@ def test_a_folder_that_was_saved_to_disk_is_read_with_its_features(desk: Desk) -
     assert texts(desk)[:6] == EXPECTED
 
 
+def test_names_in_a_file_belong_to_a_column_under_its_new_name_too(desk: Desk) -> None:  # noqa: F811
+    features = {
+        "coarse": {"names": ["fear", "joy"], "_type": "ClassLabel"},
+        "fine": {"names": ["a", "b", "c"], "_type": "ClassLabel"},
+    }
+    made = pa.table({"text": ["x", "y"], "coarse": [1, 0], "fine": [2, 2]})
+    made = made.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
+    desk.take(desk.write("trec.parquet", parquet(made)), columns={"Coarse": "label"})
+    assert texts(desk) == [("x", "joy"), ("y", "fear")]
+
+
+def test_files_named_like_descriptions_are_read(desk: Desk) -> None:  # noqa: F811
+    desk.write("statements.jsonl", LINES)
+    desk.write("metadata_test.jsonl", LINES)
+    desk.write("state.json", {"about": "it"})
+    assert desk.take().taken == 12
+
+
 def test_a_number_or_label_outside_the_set_is_refused_by_row(desk: Desk) -> None:  # noqa: F811
     numbers = desk.write("n.csv", "text,label\na,0\nb,7\nc,1\n")
     done = desk.take(numbers, names={"0": "fear", "1": "joy"})
@@ -286,6 +304,7 @@ def test_each_bad_record_is_named_by_file_line_and_field_and_the_rest_goes_on(de
         ("a.csv", "text,label\na,joy\n,fear\nc,fear\n", 2, "a.csv, line 3: it lacks its text"),
         ("a.txt", "a;joy\nb;fear\nno label\nc;joy\n" * 2, 6, "a.txt, line 3: it has no label"),
         ("a.jsonl.gz", gzip.compress(LINES.encode() * 2000)[:-400], 0, "damaged or cut off"),
+        ("a.jsonl", '{"ridx": 1, "q": "x"}\n{"pid": 2}\n{"id": 3}\n{"ridx": 4, "q": "y", "crime": {"a": 1}}\n', 1, "`qw` is missing"),
         ("a.jsonl", LINES + '{"other": 1}\n', 6, "a.jsonl, line 7: it needs a column “text”"),
     ],
 )  # fmt: skip

@@ -60,7 +60,7 @@ def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: 
     assert (info.name, info.count) == ("cail", 13)
     assert "cail: 13 rows are in; 1 records were refused" in texts(app).replace("\\", "")
     assert [metric.value for metric in app.metric][:2] == ["13", "13"]
-    assert len(app.get("plotly_chart")) == 3 - 1
+    assert len(app.get("plotly_chart")) == 3  # categories, lengths, articles
     app.segmented_control(key="dataset_shown_cail").set_value("Check").run()
     assert "1 rows repeat an earlier one" in texts(app).replace("\\", "")
     app.segmented_control(key="dataset_shown_cail").set_value("Splits").run()

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import plotly.graph_objects as go
 import pytest
 
 from courtroom.cases.case import Case
@@ -17,9 +18,10 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets import Datasets, Row
 from courtroom.datasets.checking import examine
 from courtroom.datasets.draft import CHUNK
-from courtroom.datasets.statistics import ALL, measure
+from courtroom.datasets.statistics import ALL, Statistics, measure
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_outcomes
+from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
+from courtroom.law.judgment import Term
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 
@@ -75,6 +77,7 @@ def test_rows_come_back_as_they_were_put_in_and_in_their_order(datasets: Dataset
     assert [one.id for one in datasets.rows("cases", category="theft", limit=2)] == ["c-0", "c-3"]
     assert [one.id for one in datasets.rows("cases", contains="item 77.")] == ["c-77"]
     assert datasets.row("cases", "c-9").case == given[9].case
+    assert Row.model_validate_json(back[5].model_dump_json()) == back[5]
 
 
 def test_a_sample_depends_on_its_seed_and_keeps_the_order(datasets: Datasets) -> None:
@@ -295,7 +298,13 @@ def test_statistics_count_each_split(datasets: Datasets) -> None:
     assert sum(whole.lengths) == 12
     assert {split: counts.rows for split, counts in found.counts.items()} == {ALL: 12, "train": 6, "test": 6}
     assert [line["split"] for line in found.rows()] == [ALL, "train", "test"]
-    for draw in (draw_categories, draw_outcomes, draw_lengths, draw_margins):
+    assert whole.classes["evidence"] == {"0": 0, "1": 12}
+    assert whole.classes["votes"]["17"] == 12
+
+    def draw_votes(statistics: Statistics, theme: str) -> go.Figure:
+        return draw_numbers(statistics, "votes", theme)
+
+    for draw in (draw_categories, draw_outcomes, draw_lengths, draw_margins, draw_votes):
         for theme in ("light", "dark"):
             figure = draw(found, theme)
             axis = "x" if figure.data[0].orientation == "h" else "y"
@@ -338,3 +347,17 @@ def test_a_clean_dataset_has_nothing_said_of_it(datasets: Datasets) -> None:
     found = examine(datasets, "cases")
     assert found.clean
     assert found.sentences() == []
+
+
+def test_large_numbers_are_counted_by_class(datasets: Datasets) -> None:
+    terms = [0, 1, 6, 36, 120]
+    rows = []
+    for number, months in enumerate(terms):
+        case = criminal(number)
+        assert case.gold is not None
+        gold = case.gold.model_copy(update={"term_of_imprisonment": Term(imprisonment=months)})
+        rows.append(row(case.model_copy(update={"gold": gold})))
+    datasets.add("cases", rows)
+    assert measure(datasets, "cases").counts[ALL].classes["months"] == {
+        "0": 1, "1": 1, "2 to 4": 0, "5 to 9": 1, "10 to 19": 0, "20 to 49": 1, "50 to 99": 0, "100 to 199": 1,
+    }  # fmt: skip

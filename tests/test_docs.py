@@ -154,7 +154,7 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         with OpenAIServer() as server:
             monkeypatch.setenv("OPENAI_API_BASE", server.url)
             monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-            run(*named, "--set", "model.vision=no")
+            run(*named, *(() if words[0] == "models" else ("--set", "model.vision=no")))
             assert server.calls > 0
 
 

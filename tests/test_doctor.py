@@ -19,7 +19,7 @@ from courtroom.engine.lease import MACHINE
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
 from courtroom.upkeep import backup
-from courtroom.upkeep.doctor import Finding, examine, servers, surroundings
+from courtroom.upkeep.doctor import CheckResult, examine, servers, surroundings
 from tests.full_store import STORE, full_store
 from tests.many_runs import copies
 
@@ -31,7 +31,7 @@ def home(tmp_path: Path) -> Path:
     return copy
 
 
-def wrong(home: Path, mend: bool = False) -> dict[str, Finding]:
+def wrong(home: Path, mend: bool = False) -> dict[str, CheckResult]:
     return {one.about: one for one in examine(Settings(home=home), mend=mend) if one.state != "fine"}
 
 
@@ -97,15 +97,15 @@ def test_an_index_that_is_behind_its_records_is_no_harm_and_can_be_brought_up(ho
     change(home, "DELETE FROM knowledge WHERE collection = 'precedents' AND id IN (SELECT id FROM knowledge LIMIT 3)")
     change(home, "DELETE FROM words_precedents WHERE rowid NOT IN (SELECT seq FROM knowledge)")
     told = {one.about: one for one in examine(Settings(home=home))}["vectors: precedents"]
-    assert (told.state, "is behind its 45 records" in told.told) == ("fine", True)
+    assert (told.state, "is behind its 45 records" in told.sentence) == ("fine", True)
     assert wrong(home, mend=True)["vectors: precedents"].state == "mended"
     told = {one.about: one for one in examine(Settings(home=home))}["vectors: precedents"]
-    assert told.told == "45 records are indexed."
+    assert told.sentence == "45 records are indexed."
 
 
 def test_a_damaged_picture_is_set_aside_and_a_samples_comes_back(home: Path) -> None:
     damaged_picture(home)
-    assert "is damaged" in wrong(home)["media"].told
+    assert "is damaged" in wrong(home)["media"].sentence
     wrong(home, mend=True)
     assert len(list((home / "media").glob("*.damaged"))) == 1
     assert wrong(home) == {}, "it was a sample's"
@@ -120,7 +120,7 @@ def test_a_missing_picture_is_told_with_its_case(home: Path) -> None:
     lost = mine.with_media({medium.file: "0" * 64})
     house.library.restore(lost)
     house.close()
-    told = wrong(home)["media"].told
+    told = wrong(home)["media"].sentence
     assert "With a picture" in told
     assert "missing" in told
 
@@ -138,9 +138,9 @@ def test_rows_that_are_set_aside_are_whole_in_the_file(home: Path) -> None:
 def test_settings_that_nothing_reads_are_told_with_what_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
     told = list(surroundings.variables({"COURTROOM_EMBEDING": "x", "COURTROOM_REAL_DATA": "y", "PATH": "z"}))
     assert [one.state for one in told] == ["wrong"]
-    assert "do you mean COURTROOM_EMBEDDING?" in told[0].told
+    assert "do you mean COURTROOM_EMBEDDING?" in told[0].sentence
     monkeypatch.setenv("COURTROOM_CHROMA_PORT", "many")
-    assert "COURTROOM_CHROMA_PORT has a value that does not fit" in list(surroundings.variables())[-1].told
+    assert "COURTROOM_CHROMA_PORT has a value that does not fit" in list(surroundings.variables())[-1].sentence
 
 
 def test_a_library_that_is_too_old_or_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,10 +148,10 @@ def test_a_library_that_is_too_old_or_not_there_is_told(monkeypatch: pytest.Monk
     monkeypatch.setattr(surroundings, "requires", lambda name: asked)
     (told,) = surroundings.libraries()
     assert told.state == "wrong"
-    assert "streamlit" in told.told
-    assert "no-such-library-here is not installed" in told.told
-    assert "pydantic" not in told.told
-    assert "nor-this-one" not in told.told
+    assert "streamlit" in told.sentence
+    assert "no-such-library-here is not installed" in told.sentence
+    assert "pydantic" not in told.sentence
+    assert "nor-this-one" not in told.sentence
 
 
 class Models(BaseHTTPRequestHandler):
@@ -194,8 +194,8 @@ def test_a_configured_server_is_asked_once_and_no_key_is_told(server: HTTPServer
     (found,) = servers.reachable(Settings(), environment)
     assert found.state == state
     assert [path for path, _ in Models.seen] == ["/v1/models"]
-    assert "secret" not in found.told + found.about
-    assert "hidden-word" not in found.told
+    assert "secret" not in found.sentence + found.about
+    assert "hidden-word" not in found.sentence
 
 
 def test_a_server_that_is_down_is_told_without_a_password() -> None:
@@ -203,7 +203,7 @@ def test_a_server_that_is_down_is_told_without_a_password() -> None:
     found = list(servers.reachable(Settings(), environment))
     assert [one.state for one in found] == ["wrong", "wrong"]
     assert "hidden" not in str(found)
-    assert "/api/tags" in found[0].told
+    assert "/api/tags" in found[0].sentence
 
 
 def test_a_backup_made_while_a_run_goes_on_is_restored_whole(home: Path, tmp_path: Path) -> None:

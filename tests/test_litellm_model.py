@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from pathlib import Path
 
@@ -13,13 +14,17 @@ from tenacity import wait_none
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
+from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import card
 from courtroom.models.errors import CannotSee, ModelError, ModelRefused
 from courtroom.models.keys import KEYS, NO_KEY
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
-from courtroom.models.repair import Unreadable, read_answer
+from courtroom.models.repair import InvalidAnswer, read_answer
+from courtroom.models.schema import schema_of
+from courtroom.store.database import Database
+from courtroom.store.writer import Writer
 from tests.openai_server import OpenAIServer
 from tests.say import Word, ask, picture, question
 
@@ -77,7 +82,7 @@ async def test_a_fault_that_may_pass_is_tried_as_often_as_set_and_no_more(
 
 
 async def test_a_fault_that_passes_is_not_seen(tmp_path: Path) -> None:
-    with OpenAIServer(faults=0.7, only=HTTP_FAULTS, seed=2) as server:
+    with OpenAIServer(faults=0.7, only=HTTP_FAULTS, seed=3) as server:
         reply = await ask(server, tmp_path, attempts=20)
     assert isinstance(read_answer(reply.text, Word, reply.finish), Word)
     assert reply.attempts == server.calls > 1
@@ -115,7 +120,7 @@ async def test_what_the_model_says_is_handed_on_as_it_came(fault: str, tmp_path:
         reply = await ask(server, tmp_path, attempts=3)
         assert server.calls == 1
     assert reply.finish == ("length" if fault == "cut answer" else "stop")
-    with pytest.raises(Unreadable):
+    with pytest.raises(InvalidAnswer):
         read_answer(reply.text, Word, reply.finish)
 
 
@@ -162,7 +167,7 @@ async def test_the_schema_goes_along_where_it_is_wanted_and_parameters_as_they_a
         await ask(server, tmp_path, structured="no")
         await ask(server, tmp_path, id="openai/gpt-4o-mini")
     asked, unasked, known = server.bodies
-    assert asked["response_format"]["json_schema"]["schema"] == Word.model_json_schema()
+    assert asked["response_format"]["json_schema"]["schema"] == json.loads(schema_of(Word))
     assert (asked["top_k"], asked["temperature"], asked["max_tokens"]) == (3, 0.2, 99)
     assert "response_format" not in unasked
     assert "response_format" in known
@@ -179,6 +184,23 @@ async def test_a_provider_that_refuses_a_schema_is_asked_without_from_then_on(
         for _ in range(2):
             assert (await model.answer(question(id="openai/gpt-4o-mini"))).text
         assert server.calls == 3
+
+
+async def test_a_server_that_nobody_knows_is_asked_for_the_schema_once_and_its_refusal_outlives_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = {"error": {"message": "guided decoding is not built in"}}
+    refuse = lambda body: web.json_response(error, status=400) if "response_format" in body else None  # noqa: E731
+    with OpenAIServer(answer=refuse, keep_bodies=True) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        for _ in ("one process", "the next"):
+            database = Database(tmp_path / "store.sqlite")
+            writer = Writer(database)
+            model = LiteLLMModel(MediaStore(tmp_path), capabilities=Capabilities(database, writer))
+            assert (await model.answer(question(id="openai/somebodys-own"))).text
+            writer.close()
+            database.close()
+    assert ["response_format" in body for body in server.bodies] == [True, False, False]
 
 
 @pytest.mark.parametrize("status", [400, 401, 500])

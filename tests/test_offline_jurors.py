@@ -12,17 +12,14 @@ from courtroom.cases.dispute import Dispute, Evidence, Transaction
 from courtroom.judging.dispute_weights import weigh
 from courtroom.models.task import Task
 from courtroom.panel.personas import Persona, pool
+from courtroom.procedures.cyberjurors.answers import Clue, Examination, Heard, Opinion
 from courtroom.procedures.cyberjurors.offline import stance
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.cyberjurors.rules import RULES
 from courtroom.procedures.cyberjurors.tasks import (
     AnalyseDispute,
-    Clue,
-    Examination,
     ExtractFocus,
-    Heard,
     Judge,
-    Opinion,
     PerceiveEvidence,
     SelectEvidence,
     Summarise,
@@ -51,7 +48,7 @@ def examined(case: Dispute) -> Examination:
     focus = offline(ExtractFocus(case=case), draw)
     clues: dict[str, tuple[Clue, ...]] = {"buyer": (), "seller": ()}
     for piece in case.evidence:
-        seen = offline(PerceiveEvidence(case=case, focus=focus, side=piece.side, evidence=piece), draw)  # type: ignore[arg-type]
+        seen = offline(PerceiveEvidence(language=case.language, focus=focus, side=piece.side, evidence=piece), draw)  # type: ignore[arg-type]
         clues[piece.side] = (*clues[piece.side], Clue(evidence_id=piece.id, perception=seen))  # type: ignore[arg-type]
     analysis = offline(AnalyseDispute(case=case, focus=focus, **clues), draw)  # type: ignore[arg-type]
     return Examination(focus=focus, analysis=analysis, **clues)  # type: ignore[arg-type]
@@ -167,7 +164,9 @@ def test_a_picture_is_not_claimed_to_have_been_seen() -> None:
     case = case_of(("buyer", "See the picture."))
     piece = case.evidence[0].model_copy(update={"media": (medium,)})
     focus = offline(ExtractFocus(case=case), random.Random(0))
-    seen = offline(PerceiveEvidence(case=case, focus=focus, side="buyer", evidence=piece), random.Random(0))  # type: ignore[arg-type]
+    seen = offline(
+        PerceiveEvidence(language=case.language, focus=focus, side="buyer", evidence=piece), random.Random(0)
+    )  # type: ignore[arg-type]
     assert "description" in seen.visual_findings[0].description  # type: ignore[attr-defined]
 
 
@@ -180,12 +179,12 @@ def test_selection_names_a_candidate_and_prefers_what_can_be_checked() -> None:
         ("buyer", "It is bad."), ("buyer", "The kettle leaks, see serial number 12 and the inspection report.")
     )
     focus = offline(ExtractFocus(case=case), random.Random(0))
-    task = SelectEvidence(case=case, focus=focus, side="buyer", candidates=case.evidence)  # type: ignore[arg-type]
+    task = SelectEvidence(language=case.language, focus=focus, side="buyer", candidates=case.evidence)  # type: ignore[arg-type]
     assert offline(task, random.Random(0)).selected_evidence_id == "buyer-2"  # type: ignore[attr-defined]
 
 
 def test_a_summary_counts_the_votes() -> None:
     said = [Heard(name=str(n), verdict="buyer" if n < 4 else "seller", reasoning=("It leaks.",)) for n in range(5)]
-    summary = offline(Summarise(case=close_case(), round=1, opinions=tuple(said)), random.Random(0))
+    summary = offline(Summarise(language="en", round=1, opinions=tuple(said)), random.Random(0))
     assert "4" in summary.prevailing_orientation  # type: ignore[attr-defined]
     assert stance.orientation(summary) == pytest.approx(0.6)  # type: ignore[arg-type]

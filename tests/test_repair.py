@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from courtroom.models import repair
-from courtroom.models.repair import CutOff, Refused, Unreadable, Withheld, complaint, read_answer
+from courtroom.models.repair import CutOff, InvalidAnswer, Refused, Withheld, complaint, read_answer
 
 
 class Opinion(BaseModel):
@@ -48,25 +48,25 @@ def test_a_valid_answer_in_a_fence_is_read(before: str, opinion: Opinion, indent
 def test_no_part_of_an_answer_from_its_start_is_read_as_one(data: st.DataObject) -> None:
     text = wrapped(data.draw(prose), data.draw(opinions), "", data.draw(forms))
     cut = data.draw(st.integers(0, len(text) - 1))
-    with pytest.raises(Unreadable):
+    with pytest.raises(InvalidAnswer):
         read_answer(text[:cut], Opinion, "stop")
 
 
 @given(opinions)
 def test_an_answer_said_to_be_cut_is_not_read_even_where_it_looks_whole(opinion: Opinion) -> None:
-    with pytest.raises(Unreadable, match="cut off"):
+    with pytest.raises(InvalidAnswer, match="cut off"):
         read_answer(opinion.model_dump_json(), Opinion, "length")
 
 
 @given(st.text())
 def test_any_text_is_read_or_unreadable(text: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(InvalidAnswer):
         read_answer(text, Opinion, "stop")
 
 
 @given(st.text(alphabet='{}[]",:\\ a1', max_size=60))
 def test_anything_like_json_is_read_or_unreadable(text: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(InvalidAnswer):
         read_answer(text, Opinion, "stop")
 
 
@@ -78,7 +78,7 @@ def test_of_a_draft_and_an_answer_the_answer_counts(draft: Opinion, answer: Opin
 
 @given(opinions, opinions)
 def test_a_draft_does_not_stand_in_for_an_answer_that_broke_off(draft: Opinion, answer: Opinion) -> None:
-    with pytest.raises(Unreadable, match="not closed"):
+    with pytest.raises(InvalidAnswer, match="not closed"):
         read_answer(f"Draft: {draft.model_dump_json()}\nFinal: {answer.model_dump_json()[:-1]}", Opinion, "stop")
 
 
@@ -102,7 +102,7 @@ def test_slightly_wrong_json_is_mended(text: str) -> None:
 
 
 def test_what_does_not_fit_is_named_field_by_field() -> None:
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(InvalidAnswer) as caught:
         read_answer('{"vote": "neither", "weights": ["many"]}', Opinion, "stop")
     said = complaint(str(caught.value))
     assert "vote: Input should be 'buyer' or 'seller'" in said
@@ -111,7 +111,7 @@ def test_what_does_not_fit_is_named_field_by_field() -> None:
 
 
 def test_a_long_list_of_faults_is_told_in_part() -> None:
-    with pytest.raises(Unreadable, match="and 17 more$") as caught:
+    with pytest.raises(InvalidAnswer, match="and 17 more$") as caught:
         read_answer(json.dumps({"vote": "no", "reason": "", "weights": ["x"] * 20}), Opinion, "stop")
     assert len(str(caught.value)) < 600
 
@@ -119,19 +119,19 @@ def test_a_long_list_of_faults_is_told_in_part() -> None:
 @pytest.mark.parametrize("opened", ["{", "["])
 def test_bottomless_nesting_is_unreadable(opened: str) -> None:
     text = '{"a":' * 20_000 + "1" + "}" * 20_000 if opened == "{" else "[" * 20_000 + "]" * 20_000
-    with pytest.raises(Unreadable):
+    with pytest.raises(InvalidAnswer):
         read_answer(text, Opinion, "stop")
 
 
 def test_a_text_without_an_object_is_unreadable() -> None:
-    with pytest.raises(Unreadable, match="no JSON object"):
+    with pytest.raises(InvalidAnswer, match="no JSON object"):
         read_answer("I would side with the buyer.", Opinion, "stop")
 
 
 @pytest.mark.parametrize("digits", [4_301, 5_000])
 def test_a_number_of_thousands_of_digits_is_unreadable_and_hides_no_other_answer(digits: int) -> None:
     number = f'{{"weights": [{"9" * digits}]}}'
-    with pytest.raises(Unreadable, match="too many digits"):
+    with pytest.raises(InvalidAnswer, match="too many digits"):
         read_answer(number, Opinion, "stop")
     answer = '{"vote": "buyer", "reason": "late"}'
     assert read_answer(f"{answer} {number}", Opinion, "stop") == Opinion(vote="buyer", reason="late")
@@ -139,7 +139,7 @@ def test_a_number_of_thousands_of_digits_is_unreadable_and_hides_no_other_answer
 
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "9" * 400, "1e300"])
 def test_what_is_no_number_to_count_with_is_unreadable(number: str) -> None:
-    with pytest.raises(Unreadable, match="too large, or none"):
+    with pytest.raises(InvalidAnswer, match="too large, or none"):
         read_answer(f'{{"vote": "buyer", "reason": "late", "sure": {number}}}', Opinion, "stop")
 
 
@@ -162,7 +162,7 @@ def test_braces_before_the_answer_do_not_hide_it(before: str) -> None:
 
 @pytest.mark.parametrize("outer", ['{"all": ', '{"all": [', '{"all": [{"vote": "seller", "reason": "one"}, '])
 def test_a_part_of_what_broke_off_is_no_answer(outer: str) -> None:
-    with pytest.raises(Unreadable, match="not closed"):
+    with pytest.raises(InvalidAnswer, match="not closed"):
         read_answer(outer + '{"vote": "buyer", "reason": "late"}', Opinion, "stop")
 
 
@@ -170,9 +170,9 @@ def test_only_so_much_is_mended_whatever_the_text(monkeypatch: pytest.MonkeyPatc
     mended: list[int] = []
     monkeypatch.setattr(repair.json_repair, "loads", lambda piece: mended.append(len(piece)))
     for wrong in ('{"a" 1}', '{"a": ["x" "y"]}', '{"a" ' + '"x" "y' * 300 + "}"):
-        with pytest.raises(Unreadable):
+        with pytest.raises(InvalidAnswer):
             read_answer(wrong * (290_000 // len(wrong)), Opinion, "stop")
-    with pytest.raises(Unreadable):
+    with pytest.raises(InvalidAnswer):
         read_answer('{"a" ' + "[" * 50 + "]" * 50 + "}", Opinion, "stop")
     assert mended
     assert len(mended) <= 3 * repair.MOST_CANDIDATES
@@ -180,9 +180,10 @@ def test_only_so_much_is_mended_whatever_the_text(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    ("finish", "error"), [("length", CutOff), ("refusal", Refused), ("content_filter", Withheld), ("stop", Unreadable)]
+    ("finish", "error"),
+    [("length", CutOff), ("refusal", Refused), ("content_filter", Withheld), ("stop", InvalidAnswer)],
 )
-def test_why_there_is_no_answer_is_told_apart(finish: str, error: type[Unreadable]) -> None:
-    with pytest.raises(Unreadable) as caught:
+def test_why_there_is_no_answer_is_told_apart(finish: str, error: type[InvalidAnswer]) -> None:
+    with pytest.raises(InvalidAnswer) as caught:
         read_answer("I will not.", Opinion, finish)
     assert type(caught.value) is error

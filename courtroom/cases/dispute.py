@@ -40,7 +40,7 @@ class Transaction(Strict):
     order_state: str = Field(default="", max_length=200, description="E.g. delivered, return requested.")
 
 
-class Message(Strict):
+class ChatMessage(Strict):
     """One line of the chat between buyer and seller."""
 
     speaker: Side
@@ -91,7 +91,7 @@ class Dispute(Case):
     category: Category
     subcategory: str = Field(default="", max_length=100)
     transaction: Transaction
-    chat: tuple[Message, ...] = ()
+    chat: tuple[ChatMessage, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     jury: JuryRecord | None = None
 

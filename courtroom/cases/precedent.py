@@ -18,7 +18,7 @@ class Precedent(Strict):
     title: str = Field(min_length=1, max_length=200)
     language: str = "en"
     category: Category
-    dispute: str = Field(min_length=1, max_length=4000, description="Product, core of the dispute, claims, evidence.")
+    dispute: str = Field(min_length=1, description="Product, core of the dispute, chat, claims, what media show.")
     buyer_votes: int = Field(ge=0, le=1000)
     seller_votes: int = Field(ge=0, le=1000)
     opinions: tuple[JurorOpinion, ...] = ()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -34,6 +36,7 @@ from courtroom.media.store import MediaStore
 from courtroom.strict import Strict
 from courtroom.text.words import is_chinese
 
+log = logging.getLogger(__name__)
 CHUNK = 500
 """Records in one transaction."""
 CHUNK_CHARACTERS = 4 * 2**20
@@ -217,6 +220,13 @@ class _Work:
             chunk.problems.append(Problem(place=record.place, message=" ".join(explain(error)[:3])))
         except CaseError as error:
             chunk.problems.append(Problem(place=record.place, message=str(error)))
+        except KeyError as error:
+            field = str(error).strip("'")
+            chunk.problems.append(Problem(place=record.place, message=f"`{field}` is missing. Add this field."))
+        except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            log.exception("%s", record.place)
+            told = f"it can't be read in the form “{self._form.title if self._form else 'unknown'}” ({error}). Check its fields."
+            chunk.problems.append(Problem(place=record.place, message=told))
         else:
             chunk.lines += lines
             chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
@@ -245,8 +255,9 @@ class _Work:
             return {}
         if self._order.names:
             return self._order.names
-        told = next((reading.names[one] for one in (form.labels_in, "labels") if one in reading.names), None)
-        told = told or (next(iter(reading.names.values())) if len(reading.names) == 1 else None)
+        names = {self._columns_renamed.get(column, column).casefold(): one for column, one in reading.names.items()}
+        told = next((names[one] for one in (form.labels_in, "labels") if one in names), None)
+        told = told or (next(iter(names.values())) if len(names) == 1 else None)
         return {str(number): name for number, name in enumerate(told)} if told else None
 
     def _line(self, made: Made, around: Around) -> Line:
@@ -312,7 +323,8 @@ class _Work:
             if is_relevance(part) or self._form is None or not self._form.labels_in:
                 continue
             reading = Reading(part)
-            next(iter(reading.records()), None)
+            with closing(reading.records()) as records:
+                next(records, None)
             told = self._names(self._form, reading)
             if told and set(met) <= set(told.values()):
                 return tuple(told.values())
@@ -365,17 +377,17 @@ class _Work:
     def _all_numbers(self, part: Part, met: tuple[str, ...]) -> set[str]:
         """Numbers that stand for labels, of the first records."""
         numbers = set(met)
-        reading = Reading(part)
-        for record in islice(reading.records(), LOOKED_AT):
-            if self._form is None or not isinstance(record.value, dict):
-                continue
-            try:
-                around = Around(part, record.number, record.place)
-                list(self._form.read(self._renamed(record.value), around))
-            except NumberedLabels as error:
-                numbers.update(error.values)
-            except (CaseError, ValidationError):
-                continue
+        with closing(Reading(part).records()) as records:
+            for record in islice(records, LOOKED_AT):
+                if self._form is None or not isinstance(record.value, dict):
+                    continue
+                try:
+                    around = Around(part, record.number, record.place)
+                    list(self._form.read(self._renamed(record.value), around))
+                except NumberedLabels as error:
+                    numbers.update(error.values)
+                except (CaseError, ValidationError):
+                    continue
         return numbers
 
     def _nothing(self) -> CourtroomError:

@@ -9,7 +9,7 @@ import lzma
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import IO, Any
@@ -52,7 +52,7 @@ class Reading:
     """Label names by column, as the file itself or its description tells them; known once the first record is read."""
     file: IO[bytes] | None = None
 
-    def records(self, skip: int = 0) -> Iterator[Record]:
+    def records(self, skip: int = 0) -> Generator[Record, None, None]:
         """All records behind the first `skip`.
 
         Raises:

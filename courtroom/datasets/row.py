@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from courtroom.cases.case import Case
+from courtroom.cases.kinds import parse_case
 from courtroom.strict import Strict
+
+
+def _parsed(value: Any) -> Any:
+    return parse_case(value) if isinstance(value, dict) else value
 
 
 class Row(Strict):
     """One case of a dataset. What is known of the outcome is in the case's own gold fields."""
 
     id: str = Field(min_length=1, max_length=80, description="Unique within the dataset; the case has the same.")
-    case: Case
+    case: Annotated[SerializeAsAny[Case], BeforeValidator(_parsed)]
     category: str = Field(default="", max_length=200, description="By what results are broken down.")
     split: str = Field(default="", max_length=80)
     group: str = Field(

@@ -6,7 +6,8 @@ import json
 import statistics
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from courtroom.datasets.row import DatasetInfo
 from courtroom.datasets.splitting import BANDS
@@ -15,6 +16,10 @@ from courtroom.strict import Strict
 
 LENGTHS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 """Where classes of length begin, in characters."""
+NUMBERS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
+"""Where classes of other numbers begin, where they go beyond `EACH`."""
+EACH = 20
+"""Up to this, each whole number is a class of its own."""
 MARGINS = ("near tie", "clear", "large")
 ALL = "all"
 
@@ -47,6 +52,8 @@ class Counts(Strict):
     """Rows by band of the real jury's margin; empty where there are no votes."""
     numbers: dict[str, Spread]
     """What else is counted in cases of this kind, such as articles, months, pictures."""
+    classes: dict[str, dict[str, int]]
+    """Rows by class of each of these numbers, in the order of the classes, which are the same for all splits."""
 
 
 class Statistics(Strict):
@@ -86,12 +93,15 @@ def measure(datasets: Datasets, name: str, version: str | None = None) -> Statis
         by_split[split].append((rest[0], rest[1], rest[2], rest[3], rest[4], rest[5]))
     everything = [row for rows in by_split.values() for row in rows]
     named = {split: rows for split in info.splits if (rows := by_split[split])}
-    return Statistics(
-        info=info, counts={ALL: _counts(everything), **{one: _counts(rows) for one, rows in named.items()}}
-    )
+    most: dict[str, float] = defaultdict(float)
+    for *_, told in everything:
+        for number, value in json.loads(told).items():
+            most[number] = max(most[number], value)
+    counts = {split: _counts(rows, most) for split, rows in {ALL: everything, **named}.items()}
+    return Statistics(info=info, counts=counts)
 
 
-def _counts(rows: Sequence[tuple[str, str, str, int, float | None, str]]) -> Counts:
+def _counts(rows: Sequence[tuple[str, str, str, int, float | None, str]], most: Mapping[str, float]) -> Counts:
     lengths = [length for _, _, _, length, _, _ in rows]
     classes = Counter(bisect_right(LENGTHS, length) for length in lengths)
     margins = Counter(MARGINS[sum(margin > band for band in BANDS)] for *_, margin, _ in rows if margin is not None)
@@ -109,7 +119,20 @@ def _counts(rows: Sequence[tuple[str, str, str, int, float | None, str]]) -> Cou
         lengths=tuple(classes[number] for number in range(len(LENGTHS) + 1)),
         margins={name: margins[name] for name in MARGINS} if margins else {},
         numbers={name: _spread(values) for name, values in numbers.items()},
+        classes={name: _classes(numbers.get(name, []), top) for name, top in most.items()},
     )
+
+
+def _classes(values: Iterable[float], most: float) -> dict[str, int]:
+    """Rows of each class, from the smallest to that of the largest number there is."""
+    if most <= EACH:
+        found = Counter(int(value) for value in values)
+        return {str(number): found[number] for number in range(int(most) + 1)}
+    places = Counter(bisect_right(NUMBERS, value) - 1 for value in values)
+    names = [str(low) if high - low == 1 else f"{low:,} to {high - 1:,}" for low, high in pairwise(NUMBERS)] + [
+        f"{NUMBERS[-1]:,} and more"
+    ]
+    return {names[place]: places[place] for place in range(bisect_right(NUMBERS, most))}
 
 
 def _counted(values: Iterable[str]) -> dict[str, int]:

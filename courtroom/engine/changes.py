@@ -37,6 +37,15 @@ def changed(setup: S, changes: Mapping[str, Any], *, recorded: bool = False) -> 
     return type(setup).model_validate(values, context=RECORDED if recorded else None).undrawn(changes)
 
 
+def merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Values with changes put in; what is a group in both is merged in the same way, anything else is replaced."""
+    made = dict(values)
+    for name, change in changes.items():
+        both = isinstance(change, Mapping) and isinstance(made.get(name), Mapping)
+        made[name] = merged(made[name], change) if both else change
+    return made
+
+
 def value_at(setup: Setup, path: str) -> Any:
     """The value at a path, as plain data; None where there is none."""
     at: Any = setup.model_dump(mode="json")

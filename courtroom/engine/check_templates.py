@@ -131,7 +131,7 @@ def _mistakes_of(task: type[Task[Any]], found: Templates) -> Iterator[str]:
             f"{file}: the input `{unused}` of {task.__name__} ({source_of(task)}) is never used. Show it here or drop it; "
             "if only the offline model needs it, name it in `offline_only`."
         )
-    for wrong in sorted(set(task.offline_only) - inputs):
+    for wrong in sorted(name for name in task.offline_only if name.partition(".")[0] not in inputs):
         yield f"{source_of(task)}: `offline_only` of {task.__name__} names `{wrong}`, which is no input. Mend its name."
     for shown in sorted(set(task.offline_only) & found.used(name)):
         yield f"{source_of(task)}: `offline_only` of {task.__name__} names `{shown}`, which {file} shows. Take it out."

@@ -255,7 +255,7 @@ class Court(Generic[C, S]):
     def _said_instead(self, member: Member, task: Task[A], path: str, overruled: Intervention) -> A:
         """The answer that a person has put in place of a member's; the member isn't asked."""
         try:
-            answer: A = task.form.model_validate(overruled.after)  # type: ignore[assignment]
+            answer: A = task.declared(task.form.model_validate(overruled.after))
             problem = problem_of(task, answer, path)
         except ValidationError as error:
             problem = str(error.errors()[0]["msg"])

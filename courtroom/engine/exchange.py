@@ -18,7 +18,7 @@ from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import longer
 from courtroom.models.prices import estimate_prompt, price
 from courtroom.models.prompts import Prompts
-from courtroom.models.repair import CutOff, Empty, Refused, Unreadable, Withheld, complaint, read_answer
+from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import OFFLINE, PERSON, RECORDED, ModelSpec
 from courtroom.models.task import Task
@@ -96,7 +96,7 @@ class Exchange(Generic[A]):
             except ModelError as failure:
                 self._error = str(failure)
                 break
-            except Unreadable as unreadable:
+            except InvalidAnswer as unreadable:
                 self._error = _why(request.spec, unreadable)
                 if reasks == 0 or isinstance(unreadable, (Refused, Withheld)):
                     break
@@ -137,12 +137,12 @@ class Exchange(Generic[A]):
         return await asyncio.to_thread(self._fitting, reply)
 
     def _fitting(self, reply: Reply) -> A:
-        answer: A = read_answer(reply.text, self._task.form, reply.finish)  # type: ignore[assignment]
+        answer: A = self._task.declared(read_answer(reply.text, self._task.form, reply.finish))
         if problem := problem_of(self._task, answer, self._path):
-            raise Unreadable(problem)
+            raise InvalidAnswer(problem)
         return answer
 
-    async def _again(self, request: Request, reply: Reply, unreadable: Unreadable) -> Request:
+    async def _again(self, request: Request, reply: Reply, unreadable: InvalidAnswer) -> Request:
         """The question once more: with more room where the answer was cut, else with what was wrong with it."""
         if isinstance(unreadable, CutOff) and (spec := await longer(request.spec)):
             return replace(request, spec=spec)
@@ -239,7 +239,7 @@ class Exchange(Generic[A]):
         await self._services.gate.open()
 
 
-def _why(spec: ModelSpec, unreadable: Unreadable) -> str:
+def _why(spec: ModelSpec, unreadable: InvalidAnswer) -> str:
     """Why there is no answer, in a sentence."""
     match unreadable:
         case Refused():

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel
+
 from courtroom.engine.setup import Setup
+from courtroom.models.spec import ModelSpec
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,21 @@ def departures(setup: Setup, settings: Iterable[PaperSetting]) -> Iterator[Depar
         value = _at(values, setting.knob)
         if value != setting.value:
             yield Departure(setting, value)
+
+
+def title_of(kind: type[Setup], knob: str) -> str:
+    """A knob as a page calls it: `Model · Temperature`, `Rounds at most (T)`."""
+    *groups, last = knob.split(".")
+    titles = list[str]()
+    at: type[BaseModel] = kind
+    if groups[:1] == ["roles"] and len(groups) == 2:
+        titles, groups, at = [groups[1].replace("-", " ").capitalize()], [], ModelSpec
+    for name in (*groups, last):
+        field = at.model_fields[name]
+        titles.append(field.title or name)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            at = field.annotation
+    return " · ".join(titles)
 
 
 def _at(values: Mapping[str, Any], knob: str) -> Any:

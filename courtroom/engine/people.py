@@ -13,7 +13,8 @@ from typing import Any
 from courtroom.engine.setup import Member
 from courtroom.errors import CourtroomError
 from courtroom.models.errors import NotInTime
-from courtroom.models.request import LATE, Reply, Request, Watch, schema_of
+from courtroom.models.request import LATE, Reply, Request, Watch
+from courtroom.models.schema import schema_of
 from courtroom.models.spec import ABSTAIN
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from courtroom.cases.explain import explain
 from courtroom.cases.kinds import CASE_KINDS
 from courtroom.engine import check_modules, check_templates, paper
+from courtroom.engine.changes import merged
 from courtroom.engine.check_modules import meant
 from courtroom.engine.check_templates import source_of
 from courtroom.engine.knobs import is_group
@@ -145,6 +146,6 @@ def _unknown(changes: Mapping[str, Any], kind: type[BaseModel], prefix: str) -> 
 
 def _unfit(procedure: Procedure, preset: Preset, values: Mapping[str, Any]) -> Iterator[str]:
     try:
-        procedure.setup.model_validate({**values, **preset.changes})
+        procedure.setup.model_validate(merged(values, preset.changes))
     except ValidationError as error:
         yield f"the preset “{preset.title}” does not fit {procedure.setup.__name__}. {' '.join(explain(error)[:3])}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Self
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from courtroom.cases.case import Case
 from courtroom.models.spec import ModelSpec
@@ -55,6 +56,17 @@ class Setup(Strict):
     )
     budget: Budget = Field(default_factory=Budget, title="Budget")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _inherited(cls, values: Any) -> Any:
+        """A role's or a member's model that is given in part has the rest from its role's, else from the run's model."""
+        if not isinstance(values, Mapping):
+            return values
+        model = values.get("model", cls.model_fields["model"].get_default(call_default_factory=True))
+        roles = {name: _filled(spec, model) for name, spec in _parts(values, "roles")}
+        members = {name: _filled(spec, roles.get(role_of(name), model)) for name, spec in _parts(values, "members")}
+        return {**values, **({"roles": roles} if roles else {}), **({"members": members} if members else {})}
+
     def spec(self, member: str, role: str) -> ModelSpec:
         """The model that answers for a member: its own, else its role's, else the run's."""
         return self.members.get(member) or self.roles.get(role) or self.model
@@ -72,3 +84,25 @@ class Setup(Strict):
     def undrawn(self, changed: Collection[str]) -> Self:
         """A complete setup, after changes at these paths, with what was drawn from them left to be drawn again."""
         return self
+
+
+def role_of(member: str) -> str:
+    """The role in a member's id: `juror` of `juror-05`."""
+    return re.sub(r"-\d+$", "", member)
+
+
+def _parts(values: Mapping[str, Any], name: str) -> Iterable[tuple[str, Any]]:
+    given = values.get(name)
+    return given.items() if isinstance(given, Mapping) else ()
+
+
+def _filled(given: Any, base: Any) -> Any:
+    """A connection goes with the model that it was chosen for: where another model is named, it is not inherited."""
+    if not isinstance(given, Mapping):
+        return given
+    known = (
+        base.model_dump(mode="json") if isinstance(base, ModelSpec) else dict(base) if isinstance(base, Mapping) else {}
+    )
+    if "id" in given:
+        known.pop("connection", None)
+    return {**known, **given}

@@ -93,7 +93,7 @@ class MemberVotes(Strict):
     differs: bool
 
 
-class Ballot(Strict):
+class BallotComparison(Strict):
     """One ballot by its path; a tally is None where a run has none, or none yet."""
 
     path: str
@@ -130,7 +130,7 @@ class AnswerComparison(Strict):
     """Fields of the answer that differ between the runs that have it."""
 
 
-class Found(Strict):
+class FoundRecord(Strict):
     """Something that a look-up found in at least one run."""
 
     id: str
@@ -146,7 +146,7 @@ class LookUp(Strict):
     """The collection, or what kind of look-up it was."""
     made: tuple[bool, ...]
     same_query: bool
-    found: tuple[Found, ...]
+    found: tuple[FoundRecord, ...]
 
 
 class Comparison(Strict):
@@ -156,7 +156,7 @@ class Comparison(Strict):
     differences: Differences
     verdict: tuple[Difference, ...]
     """What differs between the verdicts of the runs that have one."""
-    ballots: tuple[Ballot, ...]
+    ballots: tuple[BallotComparison, ...]
     members: tuple[MemberDifferences, ...]
     answers: tuple[AnswerComparison, ...]
     parts_at: str
@@ -282,7 +282,7 @@ def _seats(records: Sequence[Record]) -> dict[str, str]:
     return seats
 
 
-def _ballots(records: Sequence[Record]) -> Iterator[Ballot]:
+def _ballots(records: Sequence[Record]) -> Iterator[BallotComparison]:
     seats = _seats(records)
     stages = list(_stages(records))
     held: dict[str, Record] = {}
@@ -301,7 +301,7 @@ def _ballots(records: Sequence[Record]) -> Iterator[Ballot]:
                 choices = {vote.choice for vote in votes if vote}
                 rows.append(MemberVotes(member=member, name=seats[member], votes=votes, differs=len(choices) > 1))
         tallies = tuple(record.tallies.get(path) for record in records)
-        yield Ballot(path=path, name=first.ballot_name(path), tallies=tallies, members=tuple(rows))
+        yield BallotComparison(path=path, name=first.ballot_name(path), tallies=tallies, members=tuple(rows))
 
 
 def _answers(records: Sequence[Record]) -> Iterator[AnswerComparison]:
@@ -339,7 +339,7 @@ def _fields(made: Sequence[Called | None]) -> Iterator[Difference]:
 
 
 def _members(
-    records: Sequence[Record], ballots: Sequence[Ballot], answers: Sequence[AnswerComparison]
+    records: Sequence[Record], ballots: Sequence[BallotComparison], answers: Sequence[AnswerComparison]
 ) -> Iterator[MemberDifferences]:
     begun = all(record.members for record in records)
     for member, name in _seats(records).items():
@@ -368,7 +368,7 @@ def _look_ups(records: Sequence[Record]) -> Iterator[LookUp]:
             made=tuple(one is not None for one in looked),
             same_query=len({one.key for one in there}) == 1,
             found=tuple(
-                Found(
+                FoundRecord(
                     id=name,
                     title=_title(found[name], records[0].case.language),
                     runs=tuple(name in by_name for by_name in hits),

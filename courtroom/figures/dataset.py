@@ -39,7 +39,7 @@ def draw_lengths(statistics: Statistics, theme: str = "light") -> go.Figure:
     place = slice(min(used, default=0), max(used, default=0) + 1)
     figure = _columns(names[place], {split: found[place] for split, found in values.items()}, theme)
     figure.update_xaxes(title_text="characters", type="category")
-    return framed(figure, theme, 340)
+    return _finished(figure, theme, 340)
 
 
 def draw_margins(statistics: Statistics, theme: str = "light") -> go.Figure:
@@ -48,7 +48,16 @@ def draw_margins(statistics: Statistics, theme: str = "light") -> go.Figure:
     values = {split: [counts.margins.get(name, 0) for name in names] for split, counts in _drawn(statistics).items()}
     figure = _columns(names, values, theme)
     figure.update_xaxes(title_text="margin of the real jury's winner", type="category")
-    return framed(figure, theme, 300)
+    return _finished(figure, theme, 320)
+
+
+def draw_numbers(statistics: Statistics, name: str, theme: str = "light") -> go.Figure:
+    """Rows by one of the other numbers that are counted, a colour a split."""
+    names = list(statistics.counts[ALL].classes[name])
+    values = {split: list(counts.classes[name].values()) for split, counts in _drawn(statistics).items()}
+    figure = _columns(names, values, theme)
+    figure.update_xaxes(title_text=plain(name), type="category")
+    return _finished(figure, theme, 320)
 
 
 def _drawn(statistics: Statistics) -> Mapping[str, Counts]:
@@ -77,7 +86,7 @@ def _bars(statistics: Statistics, field: str, theme: str) -> go.Figure:
     figure.update_layout(barmode="stack", bargap=0.3)
     figure.update_yaxes(autorange="reversed", type="category")
     figure.update_xaxes(title_text="rows")
-    return framed(figure, theme, 130 + 24 * min(len(whole), MOST_BARS + 1))
+    return _finished(figure, theme, 150 + 26 * min(len(whole), MOST_BARS + 1))
 
 
 def _columns(names: Sequence[str], values: Mapping[str, Sequence[int]], theme: str) -> go.Figure:
@@ -93,6 +102,12 @@ def _columns(names: Sequence[str], values: Mapping[str, Sequence[int]], theme: s
     figure.update_layout(barmode="stack", bargap=0.2)
     figure.update_yaxes(title_text="rows")
     return figure
+
+
+def _finished(figure: go.Figure, theme: str, height: int) -> go.Figure:
+    """The frame, with the splits' names above the bars in the order in which they are stacked."""
+    framed(figure, theme, height)
+    return figure.update_layout(legend={"y": 1.02, "yanchor": "bottom", "traceorder": "normal"}, margin={"t": 48})
 
 
 def _colour(split: str, number: int, theme: str) -> str:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from courtroom.engine.procedure import Choice
-from courtroom.evaluation.comparison import Ballot
+from courtroom.evaluation.comparison import BallotComparison
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, tone
 from courtroom.figures.plain import plain
 
 
 def draw_votes_beside(
-    ballots: Sequence[Ballot], runs: Sequence[str], choices: Sequence[Choice], theme: str = "light"
+    ballots: Sequence[BallotComparison], runs: Sequence[str], choices: Sequence[Choice], theme: str = "light"
 ) -> go.Figure:
     """One bar a run in each ballot that it came to, as shares of those who had a vote in it.
 

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
 
-from courtroom.law.article_numbers import article_number
-from courtroom.law.judgment import Judgment, Term
+from courtroom.law.article_numbers import ArticleNumber
+from courtroom.law.judgment import LONGEST, Judgment, Term
+
+
+def _term(death: bool, life: bool, months: dict[str, Any]) -> dict[str, Any]:
+    parts = {"death_penalty": {"enum": [death]}, "life_imprisonment": {"enum": [life]}, "imprisonment": months}
+    return {"type": "object", "properties": parts}
+
+
+_MONTHS = {"type": "integer", "minimum": 0, "maximum": LONGEST}
+_NONE = {"enum": [0]}
+OneTerm = Annotated[
+    Term,
+    WithJsonSchema({"anyOf": [_term(False, False, _MONTHS), _term(False, True, _NONE), _term(True, False, _NONE)]}),
+]
+"""A term whose schema says that only one of the three can be set."""
 
 
 class JudgmentAnswer(BaseModel):
@@ -15,7 +29,7 @@ class JudgmentAnswer(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True, populate_by_name=True)
 
-    relevant_articles: tuple[int, ...] = Field(
+    relevant_articles: tuple[ArticleNumber, ...] = Field(
         min_length=1, max_length=12, description="Numbers of articles of the Criminal Law, weightiest first."
     )
     charge: tuple[str, ...] = Field(
@@ -24,7 +38,7 @@ class JudgmentAnswer(BaseModel):
         validation_alias=AliasChoices("charge", "charges", "accusation"),
         description="Names of charges without the word for crime, weightiest first.",
     )
-    term_of_imprisonment: Term = Field(
+    term_of_imprisonment: OneTerm = Field(
         description="`imprisonment` in months (3.5 years are 42); 0 with a life sentence or a death sentence, of which a "
         "suspended one counts as death."
     )
@@ -32,8 +46,7 @@ class JudgmentAnswer(BaseModel):
     @field_validator("relevant_articles", mode="before")
     @classmethod
     def _numbers(cls, value: Any) -> Any:
-        items = value if isinstance(value, list | tuple) else [value]
-        return [article_number(item) if isinstance(item, str | int) else item for item in items]
+        return value if isinstance(value, list | tuple) else [value]
 
     @field_validator("charge", mode="before")
     @classmethod

@@ -52,7 +52,7 @@ class Lesson(Strict):
     ops: tuple[Put | Remove | Adjust, ...] = Field(min_length=1)
 
 
-class Change(Strict):
+class RecordChange(Strict):
     """What a lesson did to one record; None where there was, or is, none."""
 
     collection: Name
@@ -70,12 +70,12 @@ class Taught(Strict):
     at: float
     phase: Phase
     why: str
-    changes: tuple[Change, ...]
+    changes: tuple[RecordChange, ...]
     undone: float | None = None
     """When it was undone; None where it holds."""
 
 
-_CHANGES: TypeAdapter[tuple[Change, ...]] = TypeAdapter(tuple[Change, ...])
+_CHANGES: TypeAdapter[tuple[RecordChange, ...]] = TypeAdapter(tuple[RecordChange, ...])
 
 
 class Lessons:
@@ -162,7 +162,7 @@ class Lessons:
 
     # --- within a transaction -------------------------------------------------------------------------------
 
-    def _apply(self, op: Put | Remove | Adjust) -> Change | None:
+    def _apply(self, op: Put | Remove | Adjust) -> RecordChange | None:
         match op:
             case Put(collection=collection, record=record):
                 name = str(record["id"])
@@ -177,7 +177,7 @@ class Lessons:
                 after = old | {"confidence": round(min(1.0, max(0.0, old["confidence"] + by)), 6)}
         before = self._get(collection, name)
         self._set(collection, name, after)
-        return Change(collection=collection, id=name, before=before, after=self._get(collection, name))
+        return RecordChange(collection=collection, id=name, before=before, after=self._get(collection, name))
 
     def _get(self, collection: Name, name: str) -> dict[str, Any] | None:
         record = self._collections[collection].get(name)

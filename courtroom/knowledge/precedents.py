@@ -94,18 +94,36 @@ def from_dispute(case: Dispute) -> Precedent:
     """A precedent from a dispute whose real jury is known; its norms are still to be distilled."""
     if case.jury is None:
         raise ValueError("only a dispute with a real jury record can become a precedent")
-    claims = " ".join(f"{piece.side.capitalize()}: {piece.text}" for piece in case.evidence)
     return Precedent(
-        id=f"case-{case.id}",
+        id=precedent_id(case),
         title=case.title,
         language=case.language,
         category=case.category,
-        dispute=f"{case.transaction.product}. {case.transaction.description} {claims}"[:4000],
+        dispute=dispute_text(case),
         buyer_votes=case.jury.buyer,
         seller_votes=case.jury.seller,
         opinions=case.jury.opinions,
         source=f"The case {case.id}",
     )
+
+
+def precedent_id(case: Dispute) -> str:
+    """The id of the precedent that is made from a dispute."""
+    return f"case-{case.id}"
+
+
+def dispute_text(case: Dispute) -> str:
+    """A dispute as one text, whole: order, chat, claims of both sides, and what was seen in their media.
+
+    Precedents are kept as this text and found by it, so that like is compared with like (Eq. 8 and 12).
+    """
+    deal = case.transaction
+    lines = [case.category, deal.product, deal.condition, deal.description, deal.order_state]
+    lines += [f"{line.speaker.capitalize()} in the chat: {line.text}" for line in case.chat]
+    for piece in case.evidence:
+        lines.append(f"{piece.side.capitalize()}: {piece.text}")
+        lines += [f"{medium.kind.capitalize()} by the {piece.side}: {medium.description}" for medium in piece.media]
+    return "\n".join(line for line in lines if line.strip())
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
 
 LAST = 452
 """The Criminal Law of the PRC has articles 1 to 452."""
@@ -30,6 +33,14 @@ def article_number(text: str | int) -> int:
     if len(named) != 1:
         raise ValueError(f"“{text[:60]}” does not name one article; write its number alone, e.g. 264")
     return _existing(named[0])
+
+
+def _read(value: Any) -> Any:
+    return article_number(value) if isinstance(value, str | int) else value
+
+
+ArticleNumber = Annotated[int, Field(ge=1, le=LAST), BeforeValidator(_read)]
+"""An article as a field of an answer: any way of writing is read, and the schema names the bounds."""
 
 
 def _existing(number: int) -> int:

@@ -20,6 +20,16 @@ class Medium(Strict):
     file: str = Field(min_length=1, max_length=255, description="Path inside the case's folder, with `/`.")
     description: str = Field(default="", max_length=4_000, description="What it shows, for members that can't see.")
     sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$", description="Content hash once taken in.")
+    moments: tuple[float, ...] = Field(
+        default=(),
+        description="Seconds of a video; where given, only the frames nearest to them are shown.",
+        exclude_if=lambda moments: not moments,
+    )
+
+    @property
+    def shown(self) -> str:
+        """What is shown of it: equal exactly where the same pictures are."""
+        return f"{self.sha256}" + (f"@{','.join(map(str, self.moments))}" if self.moments else "")
 
 
 def hashed(medium: Medium, hashes: Mapping[str, str]) -> Medium:

@@ -38,7 +38,9 @@ _backoff = wait_exponential_jitter(multiplier=0.5, max=20, jitter=0.5)
 _PICTURES = re.compile(r"image|picture|vision|visual|multi-?modal", re.IGNORECASE)
 _KEYS = re.compile(r"api[ _-]?key", re.IGNORECASE)
 _TOO_LONG = re.compile(r"context (length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
-_FORM = re.compile(r"response_format|json_schema|response_schema|structured output", re.IGNORECASE)
+_FORM = re.compile(
+    r"response_format|json.?schema|response_schema|structured.?output|guided.?decoding|grammar", re.IGNORECASE
+)
 _NO_LINE = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror", "SSLError", "ClientSSLError")
 _FILTER = re.compile(
     r"content[ _](management[ _])?(policy|filter)|safety (system|settings)|moderation|flagged|ContentPolicyViolation",

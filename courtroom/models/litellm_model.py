@@ -17,18 +17,22 @@ from courtroom.errors import MediaError
 from courtroom.media.store import MediaStore
 from courtroom.models.bounds import BOUND, Bound
 from courtroom.models.calls import in_all, streamed, whole
+from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import card, load
 from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelError
 from courtroom.models.failures import Unstreamed, breaks_stream, may_pass, note, refuses_form, sentence, wait
 from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
 from courtroom.models.limits import Limits
-from courtroom.models.request import Reply, Request, Watch, schema_of
+from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.route import route
+from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec, NotAllowed
 from courtroom.models.warm import is_ready, ready
 from courtroom.models.wire import to_wire
 
+SCHEMA = "schema"
+"""The name under which it is kept that a model takes no JSON schema."""
 BROKEN_STREAMS = 2
 """After so many in a row a model is asked for whole answers, for as long as the process lives."""
 
@@ -40,8 +44,14 @@ class LiteLLMModel:
     attempt waits for its turn; that wait counts neither for the time-out nor for the latency.
     """
 
-    def __init__(self, media: MediaStore, connections: Connections | None = None, limits: Limits | None = None) -> None:
-        self._media = media
+    def __init__(
+        self,
+        media: MediaStore,
+        connections: Connections | None = None,
+        limits: Limits | None = None,
+        capabilities: Capabilities | None = None,
+    ) -> None:
+        self._media, self._capabilities = media, capabilities
         self._connections, self._limits = connections or Connections(), limits or Limits()
         # One thread: many members look at the same video at once, and it is to be decoded once.
         self._encoder = ThreadPoolExecutor(1, thread_name_prefix="media")
@@ -64,6 +74,8 @@ class LiteLLMModel:
         number, told = 0, list[Reply]()
         try:
             messages = await self._messages(request)
+            if self._capabilities and await self._capabilities.recall(spec, SCHEMA) is False:
+                self._lacking.add((spec.connection, spec.id, SCHEMA))
             async for attempt in attempts:
                 with attempt:
                     async with self._limits.turn(request) as turn:
@@ -79,6 +91,8 @@ class LiteLLMModel:
                         took = round(time.perf_counter() - began, 4)
                         reply = in_all(told, reply, latency_s=took, attempts=number)
                         turn.reply = _signed(reply, request, secrets)
+                        if self._capabilities and self._lacks(spec, SCHEMA):
+                            await self._capabilities.remember(spec, SCHEMA, False)
                         return turn.reply
         except (NotAllowed, ModelError):
             raise
@@ -165,17 +179,23 @@ class LiteLLMModel:
             "max_retries": 0,
             **route(spec, self._connections).parameters(),
         }
-        known = card(spec.id) if spec.structured == "auto" and not self._lacks(spec, "schema") else None
-        if spec.structured == "yes" or (known and known.get("supports_response_schema")):
+        if self._wants_schema(spec):
             answer = request.task.form
-            form = {"name": answer.__name__, "schema": json.loads(schema_of(answer))}
+            form = {"name": answer.__name__, "schema": json.loads(schema_of(answer)), "strict": True}
             given["response_format"] = {"type": "json_schema", "json_schema": form}
         return {name: value for name, value in given.items() if value is not None}
 
+    def _wants_schema(self, spec: ModelSpec) -> bool:
+        """As set; else unless its card says no. A model without a card is asked, and asked no more when it refuses."""
+        if spec.structured != "auto":
+            return spec.structured == "yes"
+        known = card(spec.id)
+        return not self._lacks(spec, SCHEMA) and (known is None or bool(known.get("supports_response_schema")))
+
     def _worth_another(self, spec: ModelSpec, error: BaseException) -> bool:
         """Whether to try again; a schema that was refused is left out from then on."""
-        if refuses_form(error) and spec.structured == "auto" and not self._lacks(spec, "schema"):
-            self._lacking.add((spec.connection, spec.id, "schema"))
+        if refuses_form(error) and spec.structured == "auto" and not self._lacks(spec, SCHEMA):
+            self._lacking.add((spec.connection, spec.id, SCHEMA))
             return True
         return may_pass(error)
 

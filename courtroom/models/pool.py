@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from courtroom.media.store import MediaStore
+from courtroom.models.capabilities import Capabilities
 from courtroom.models.connections import Connections
 from courtroom.models.limits import Limits
 from courtroom.models.litellm_model import LiteLLMModel
@@ -16,6 +17,7 @@ class ModelPool:
 
     Args:
         offline: what the offline model answers by.
+        capabilities: where it is kept what models can't do; None forgets it with the process.
     """
 
     def __init__(
@@ -25,8 +27,10 @@ class ModelPool:
         limits: Limits | None = None,
         *,
         offline: Methods | None = None,
+        capabilities: Capabilities | None = None,
     ) -> None:
-        self._offline, self._online = OfflineModel(offline or {}), LiteLLMModel(media, connections, limits)
+        self._offline = OfflineModel(offline or {})
+        self._online = LiteLLMModel(media, connections, limits, capabilities)
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
         """See `Model.answer`."""

@@ -52,4 +52,4 @@ def estimate_prompt(messages: Iterable[Message]) -> int:
 def _tokens(part: str | Medium) -> int:
     if isinstance(part, str):
         return estimate_tokens(part)
-    return IMAGE_TOKENS * (FRAMES_OF_A_VIDEO if part.kind == "video" else 1)
+    return IMAGE_TOKENS * (len(part.moments) or FRAMES_OF_A_VIDEO if part.kind == "video" else 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
@@ -17,7 +16,8 @@ from courtroom.cases.kinds import PROMPTS
 from courtroom.media.medium import Medium
 from courtroom.models.apart import Apart, PromptError, sentence
 from courtroom.models.rendering import blocks, environment, quote, reason, whole
-from courtroom.models.request import Message, schema_of
+from courtroom.models.request import Message
+from courtroom.models.schema import schema_of
 from courtroom.models.task import Task
 
 _WAITING = ThreadPoolExecutor(8, thread_name_prefix="prompts")
@@ -98,8 +98,8 @@ class Prompts:
     def _answer_form(self, answer: type[BaseModel]) -> str:
         if answer not in self._schemas:
             self._schemas[answer] = (
-                "\nAnswer with one JSON object and nothing else. It must fit this JSON schema:\n"
-                + json.dumps(json.loads(schema_of(answer)), ensure_ascii=False, indent=1)
+                "\nAnswer with one JSON object and nothing else, its fields in the order of this JSON schema:\n"
+                + schema_of(answer)
                 + "\n"
             )
         return self._schemas[answer]

@@ -1,6 +1,6 @@
 """Reading an answer: strict JSON first, then mended JSON, then not at all.
 
-Unreadable       what came is no answer to what was asked: ask again, and say what is wrong with it
+InvalidAnswer       what came is no answer to what was asked: ask again, and say what is wrong with it
 ├── Empty        there is nothing in it
 ├── CutOff       it was cut at the longest answer: ask again with more room
 ├── Refused      the model will not answer
@@ -48,23 +48,23 @@ _INSIDE = re.compile(r"""(?:["']\s*:|[\[,])\s*\Z""")
 _BIG = 2**63
 
 
-class Unreadable(ValueError):
+class InvalidAnswer(ValueError):
     """An answer that can't be read as what was asked for; the message says what is wrong with it."""
 
 
-class Empty(Unreadable):
+class Empty(InvalidAnswer):
     """There is nothing in it."""
 
 
-class CutOff(Unreadable):
+class CutOff(InvalidAnswer):
     """The answer was cut at its longest."""
 
 
-class Refused(Unreadable):
+class Refused(InvalidAnswer):
     """The model will not answer."""
 
 
-class Withheld(Unreadable):
+class Withheld(InvalidAnswer):
     """The provider's filter took the answer out."""
 
 
@@ -77,7 +77,7 @@ def read_answer(text: str, schema: type[BaseModel], finish: str) -> BaseModel:
         finish: why the model ended; an answer that was cut off is not half-read.
 
     Raises:
-        Unreadable: the text holds no whole JSON object, or none that fits.
+        InvalidAnswer: the text holds no whole JSON object, or none that fits.
     """
     if finish == CUT:
         raise CutOff("the answer was cut off before its end; write less")
@@ -89,13 +89,13 @@ def read_answer(text: str, schema: type[BaseModel], finish: str) -> BaseModel:
         raise Empty("the answer is empty")
     try:
         return _fitting(text, schema)
-    except Unreadable:
+    except InvalidAnswer:
         raise
     except RecursionError as error:
-        raise Unreadable("it is nested too deeply") from error
+        raise InvalidAnswer("it is nested too deeply") from error
     except Exception as error:  # noqa: BLE001  whatever a text does to a parser is the text's fault, and this answer's alone
         log.warning("an answer of %d characters could not be read", len(text), exc_info=True)
-        raise Unreadable("it can't be read as JSON") from error
+        raise InvalidAnswer("it can't be read as JSON") from error
 
 
 def complaint(reason: str) -> str:
@@ -113,9 +113,9 @@ def _fitting(text: str, schema: type[BaseModel]) -> BaseModel:
             return schema.model_validate(_storable(read()))
         except ValidationError as error:
             wrong = wrong or _told(error)
-        except Unreadable as error:
+        except InvalidAnswer as error:
             wrong = wrong or str(error)
-    raise Unreadable(wrong or "there is no JSON object in it")
+    raise InvalidAnswer(wrong or "there is no JSON object in it")
 
 
 def _told(error: ValidationError) -> str:
@@ -134,7 +134,7 @@ def _storable(value: Any) -> Any:
     """A value without what can't be stored or counted with.
 
     Raises:
-        Unreadable: a number in it is none, or beyond all measure.
+        InvalidAnswer: a number in it is none, or beyond all measure.
     """
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
@@ -143,7 +143,7 @@ def _storable(value: Any) -> Any:
     if isinstance(value, list):
         return [_storable(each) for each in value]
     if isinstance(value, (int, float)) and not abs(value) < _BIG:  # nor is NaN
-        raise Unreadable("a number in it is too large, or none")
+        raise InvalidAnswer("a number in it is too large, or none")
     return value
 
 
@@ -167,10 +167,10 @@ def _loaded(piece: str, *, mend: bool) -> Any:
         return json.loads(piece)
     except json.JSONDecodeError as error:
         if not mend:
-            raise Unreadable(f"it is no JSON: {error.msg}") from error
+            raise InvalidAnswer(f"it is no JSON: {error.msg}") from error
         return json_repair.loads(piece)
     except ValueError as error:
-        raise Unreadable("a number in it has too many digits") from error
+        raise InvalidAnswer("a number in it has too many digits") from error
 
 
 def _depth(piece: str) -> int:
@@ -191,10 +191,10 @@ def _pieces(text: str) -> deque[str]:
     and what lies in it; not what follows it.
 
     Raises:
-        Unreadable: the last object is not closed; a repair could only make up its end. Or there is too much to look at.
+        InvalidAnswer: the last object is not closed; a repair could only make up its end. Or there is too much to look at.
     """
     if len(text) > MOST_PICKED:
-        raise Unreadable("it is too long, and not one JSON object")
+        raise InvalidAnswer("it is too long, and not one JSON object")
     pieces: deque[str] = deque(maxlen=MOST_CANDIDATES)
     unclosed, begun = 0, _BEGIN.search(text)
     while begun:
@@ -203,14 +203,14 @@ def _pieces(text: str) -> deque[str]:
         if end is None:
             unclosed += 1
             if unclosed > MOST_UNCLOSED:
-                raise Unreadable("too many objects in it are not closed")
+                raise InvalidAnswer("too many objects in it are not closed")
             if _QUOTED.match(text, at):
                 pieces.clear()
         elif not (unclosed and _INSIDE.search(text, max(0, at - 200), at)):
             pieces.append(text[at:end])
         begun = _BEGIN.search(text, at + 1 if end is None else end)
     if unclosed and not pieces:
-        raise Unreadable("the JSON object is not closed")
+        raise InvalidAnswer("the JSON object is not closed")
     return pieces
 
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal, Protocol
 
-from pydantic import BaseModel
-
 from courtroom.media.medium import Medium
+from courtroom.models.schema import schema_of
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.models.task import Task
 from courtroom.strict import Strict
@@ -32,19 +31,13 @@ class Message:
 
     def digest(self) -> list[object]:
         """Role and content hashes: equal exactly where the message is byte-identical."""
-        return [self.role, [digest_text(p) if isinstance(p, str) else f"medium:{p.sha256}" for p in self.parts]]
+        return [self.role, [digest_text(p) if isinstance(p, str) else f"medium:{p.shown}" for p in self.parts]]
 
 
 @lru_cache(maxsize=4096)
 def digest_text(text: str) -> str:
     """SHA-256 of a text part. Cached, as calls share most of their parts."""
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-@lru_cache(maxsize=256)
-def schema_of(answer: type[BaseModel]) -> str:
-    """Canonical JSON schema of an answer."""
-    return json.dumps(answer.model_json_schema(), ensure_ascii=False, sort_keys=True)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ EXTRAS: Mapping[str, str] = {
 }
 """All further parameters that a setup may give, each with what it must be. They change how a model draws its words."""
 
-_ID = re.compile(r"[\w.:@+/~-]+")
+ID = re.compile(r"[\w.:@+/~-]+")
 
 
 class NotAllowed(CourtroomError):
@@ -165,7 +165,7 @@ class ModelSpec(Strict):
 
 
 def _wrong_id(model: str, connection: str) -> str:
-    if not _ID.fullmatch(model) or "://" in model or ".." in model:
+    if not ID.fullmatch(model) or "://" in model or ".." in model:
         return "a model id is a name such as openai/gpt-4o-mini and holds no address; addresses are set by the server's owner"
     provider, slash, _ = model.partition("/")
     if slash and not connection and provider not in PROVIDERS:

@@ -16,6 +16,12 @@ class Answer(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
 
+    opens_with: ClassVar[tuple[str, ...]] = ()
+    """Choices that say what the rest is about, such as the number of a picture. Every other choice, number or yes and no
+    stands after the texts: a model thinks in the order in which it writes."""
+    published_order: ClassVar[str] = ""
+    """The table or section of the paper whose output form has another order; empty where there is none."""
+
 
 class Task(BaseModel, Generic[A]):
     """Inputs of one question. Subclasses name their template and, as `Task[Answer]`, what an answer looks like.
@@ -34,7 +40,8 @@ class Task(BaseModel, Generic[A]):
     """The answer's schema, taken from `Task[Answer]`."""
 
     offline_only: ClassVar[tuple[str, ...]] = ()
-    """Inputs that no prompt shows, because only the offline model needs them. Say why beside them."""
+    """Inputs, or parts of them such as `similar.similarity`, that no prompt shows, because only the offline model needs them.
+    Say why beside them."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
@@ -49,6 +56,12 @@ class Task(BaseModel, Generic[A]):
     def form(self) -> type[BaseModel]:
         """The schema that this question's answer must fit; a task whose choices depend on its inputs narrows it."""
         return self.answer
+
+    def declared(self, answer: BaseModel) -> A:
+        """An answer that fits `form`, as the declared answer: a form may have its fields in another order."""
+        if isinstance(answer, self.answer):
+            return answer  # type: ignore[return-value]
+        return self.answer.model_validate(answer.model_dump())  # type: ignore[return-value]
 
     def media(self) -> tuple[Medium, ...]:
         """The media that go with this question, in order."""

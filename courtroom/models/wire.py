@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -35,10 +36,17 @@ def _shown(medium: Medium, media: MediaStore) -> list[dict[str, Any]]:
     if medium.kind == "image":
         return [{"type": "text", "text": f"Picture {medium.id}:"}, _picture(_image_url(media, medium.sha256))]
     frames = _frame_urls(media, medium.sha256)
-    shown: list[dict[str, Any]] = [{"type": "text", "text": f"Video {medium.id}, {len(frames)} frames:"}]
-    for at, url in frames:
-        shown += [{"type": "text", "text": f"at {at}:"}, _picture(url)]
+    kept = nearest([second for second, _ in frames], medium.moments) if medium.moments else range(len(frames))
+    shown: list[dict[str, Any]] = [{"type": "text", "text": f"Video {medium.id}, {len(kept)} frames:"}]
+    for place in kept:
+        second, url = frames[place]
+        shown += [{"type": "text", "text": f"at {clock(second)}:"}, _picture(url)]
     return shown
+
+
+def nearest(seconds: Sequence[float], moments: Iterable[float]) -> list[int]:
+    """The places of the frames nearest to the moments, each once and in the order of the video; all times in seconds."""
+    return sorted({min(range(len(seconds)), key=lambda i: abs(seconds[i] - moment)) for moment in moments if seconds})
 
 
 def _picture(url: str) -> dict[str, Any]:
@@ -51,8 +59,8 @@ def _image_url(media: MediaStore, sha256: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _frame_urls(media: MediaStore, sha256: str) -> tuple[tuple[str, str], ...]:
-    return tuple((clock(frame.timestamp_s), _url(frame.jpeg)) for frame in media.frames(sha256))
+def _frame_urls(media: MediaStore, sha256: str) -> tuple[tuple[float, str], ...]:
+    return tuple((frame.timestamp_s, _url(frame.jpeg)) for frame in media.frames(sha256))
 
 
 def _url(jpeg: bytes) -> str:

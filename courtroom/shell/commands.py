@@ -17,6 +17,7 @@ from courtroom.shell.datasets import app as datasets
 from courtroom.shell.experiment import app as experiment
 from courtroom.shell.forks import compare, fork
 from courtroom.shell.knowledge import app as knowledge
+from courtroom.shell.models import app as models
 from courtroom.shell.procedures import new_procedure, options, procedures
 from courtroom.shell.runs import export, resume, run, runs, show
 from courtroom.shell.sweep import sweep
@@ -33,6 +34,7 @@ app.add_typer(cases, name="cases")
 app.add_typer(datasets, name="datasets")
 app.add_typer(experiment, name="experiment")
 app.add_typer(knowledge, name="knowledge")
+app.add_typer(models, name="models")
 app.command("app", context_settings=PASSED_ON)(open_app)
 app.callback()(options)
 app.command("new-procedure")(new_procedure)

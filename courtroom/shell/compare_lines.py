@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from courtroom.evaluation.comparison import APART, Ballot, Comparison, RunFacts
+from courtroom.evaluation.comparison import APART, BallotComparison, Comparison, RunFacts
 
 LETTERS = "ABCD"
 WIDTH = 80
@@ -41,7 +41,7 @@ def _told(run: RunFacts) -> str:
     return ", ".join([*facts, f"{run.asked} asked", f"{run.recorded} from the record", f"{tokens} tokens", cost])
 
 
-def _ballot(letters: str, ballot: Ballot) -> str:
+def _ballot(letters: str, ballot: BallotComparison) -> str:
     tallies = [tally and ", ".join(f"{name} {n}" for name, n in tally.counts.items()) for tally in ballot.tallies]
     apart = [row.member for row in ballot.members if row.differs]
     return f"{ballot.name}: {_values(letters, tallies)}" + (f"; apart: {', '.join(apart)}" if apart else "")

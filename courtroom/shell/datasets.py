@@ -76,9 +76,8 @@ def list_(json_: Json = False) -> None:
         for info in infos:
             print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count}\t{_splits(info)}\t{info.source}")
         for job in house.datasets.pending():
-            print(
-                f"{job.name}: interrupted after {job.taken} rows. Import {job.source} again to go on.", file=sys.stderr
-            )
+            again = f"Import {job.source} again" if job.order else "Add its rows again"
+            print(f"{job.name}: interrupted after {job.taken} rows. {again} to go on.", file=sys.stderr)
 
 
 @app.command()

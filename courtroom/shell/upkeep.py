@@ -30,13 +30,13 @@ def doctor(
         # The doctor says what is wrong with the others.
         settings = Settings.model_construct(home=Path(os.environ.get("COURTROOM_HOME", ".courtroom")))
     found = []
-    for finding in examine(settings, mend=mend):
-        found.append(finding)
+    for result in examine(settings, mend=mend):
+        found.append(result)
         if not json_:
-            print(f"{SIGNS[finding.state]}\t{finding.about}\t{finding.told}", flush=True)
+            print(f"{SIGNS[result.state]}\t{result.about}\t{result.sentence}", flush=True)
     if json_:
-        print(json.dumps([finding.model_dump() for finding in found], ensure_ascii=False))
-    raise typer.Exit(1 if any(finding.state == "wrong" for finding in found) else 0)
+        print(json.dumps([result.model_dump() for result in found], ensure_ascii=False))
+    raise typer.Exit(1 if any(result.state == "wrong" for result in found) else 0)
 
 
 def backup(

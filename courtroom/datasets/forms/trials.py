@@ -2,8 +2,8 @@
 
 | form | records known by | facts | gold |
 | --- | --- | --- | --- |
-| SimuCourt | `类别`, `基本案情` | what the prosecution charges (`原告诉请判令（公诉机关指控）`) and `基本案情` | `刑事_罪名`, `刑事_刑期`, `引用法律条文1` ... as far as they are of the Criminal Law |
-| SimCourt | `prosecution_statement`, `charge`, `term` | `prosecution_statement_sub`, where the recommended penalty is masked, or else `prosecution_statement`; `evidence` | `charge`, `term` in months |
+| SimuCourt | `类别`, `基本案情`; on appeal `一审法院认定事实` | what the prosecution charges (`原告诉请判令（公诉机关指控）`) and `基本案情`; on appeal `一审法院认定事实`, `上诉请求`, `本院二审查明事实` | `刑事_罪名`, `刑事_刑期`, `引用法律条文1` ... as far as they are of the Criminal Law |
+| SimCourt | `prosecution_statement`, `charge`, `term` | `prosecution_statement_sub`, where the recommended penalty is masked, or else `prosecution_statement`; `evidence` | `charge`, `term` in months or in words |
 
 Of SimuCourt, civil and administrative cases are left out: no procedure hears them. What the court found (`法院意见`,
 `result`) and the fine are not taken over.
@@ -23,34 +23,41 @@ from courtroom.errors import CaseError
 from courtroom.law.article_numbers import article_number
 from courtroom.law.defendants import defendants_in
 
-CHARGED, STORY, KIND = "原告诉请判令（公诉机关指控）", "基本案情", "类别"
+KIND, STORY, FOUND = "类别", "基本案情", "一审法院认定事实"
+TOLD = ("原告诉请判令（公诉机关指控）", STORY, FOUND, "上诉请求", "本院二审查明事实")
+"""What a judge is given, in this order. On appeal, that is nothing of how the first court has judged."""
+_ORIGINAL = re.compile(r"[（(]原审[^（）()]*[）)]")
 _CRIMINAL_LAW = re.compile(r"《(?:中华人民共和国)?刑法》\s*(第[^，,；;《]*)")
 _CONVICTED = re.compile(r"犯(?=[^，,。；;]*罪)([^，,。；;]*?罪(?:[、和][^，,。；;]*?罪)*)(?=[，,。；;]|$|判|的|一案)")
 _NOTHING = ("", "无", None)
 
 
 def _is_simucourt(record: dict[str, Any], part: Part) -> bool:
-    return KIND in record and STORY in record
+    return KIND in record and (STORY in record or FOUND in record)
 
 
 def _simucourt(record: dict[str, Any], around: Around) -> Iterator[Made]:
     kind = str(record[KIND]).strip()
     if not kind.startswith("刑事"):
         raise CaseError(f"`{KIND}` is “{kind[:20]}”; only criminal cases (刑事) can be heard.")
-    story, charged = record[STORY], record.get(CHARGED)
-    if not isinstance(story, str) or story.strip() in _NOTHING:
-        raise CaseError(f"`{STORY}` must be the text of the facts.")
-    facts = story if charged in _NOTHING else f"{charged}\n{story}"
-    named = str(record.get("被告") or "").strip()
+    told = {name: text for name in TOLD if (text := str(record.get(name) or "").strip()) not in _NOTHING}
+    if not told.keys() & {STORY, FOUND}:
+        raise CaseError(f"`{STORY}`, or `{FOUND}` of an appeal, must be the text of the facts.")
+    named = _ORIGINAL.sub("", str(record.get("被告") or record.get("上诉人") or ""))
     data = cail.criminal(
-        facts,
+        "\n".join(told.values()),
         source=f"SimuCourt, {record.get('案号', '')}".strip(", "),
-        defendants=[name for name in re.split("[、，,;；]", named) if name.strip() not in _NOTHING],
+        defendants=[name.strip() for name in re.split("[、，,;；]", named) if name.strip() not in _NOTHING],
         charges=_charges(record.get("刑事_罪名")),
         term_of_imprisonment=term_in_words(str(record.get("刑事_刑期") or "")),
         relevant_articles=_articles(record),
     )
-    yield Made(case_of(data), id=str(record.get("序号", "")), category=str(record.get("审理程序") or ""))
+    appeal = "appeal" if FOUND in record else "first"
+    yield Made(
+        case_of(data),
+        id=f"{appeal}-{record['序号']}" if "序号" in record else "",
+        category=str(record.get("审理程序") or ""),
+    )
 
 
 def _charges(value: Any) -> list[str] | None:
@@ -90,16 +97,22 @@ def _simcourt(record: dict[str, Any], around: Around) -> Iterator[Made]:
     evidence = list(_flat(record.get("evidence")))
     about = str(record.get("defendant_information") or "")
     months = record.get("term")
-    if isinstance(months, bool) or not isinstance(months, int | float | None):
-        raise CaseError("`term` must be a number of months.")
+    if isinstance(months, bool) or not isinstance(months, int | float | str | None):
+        raise CaseError("`term` must be a number of months, or a term in words.")
     data = cail.criminal(
         "\n".join((statement, *evidence)),
         source="SimCourt",
         defendants=defendants_in(about) or defendants_in(statement),
         charges=cail.charges(record["charge"]),
-        term_of_imprisonment=None if months is None else cail.term(round(months)),
+        term_of_imprisonment=_term(months),
     )
     yield Made(case_of(data), id=around.part.folder if around.part.stem.startswith("data") else around.part.stem)
+
+
+def _term(value: int | float | str | None) -> dict[str, Any] | None:
+    if isinstance(value, str):
+        return term_in_words(value)
+    return None if value is None else cail.term(round(value))
 
 
 def _flat(value: Any) -> Iterator[str]:

@@ -9,18 +9,12 @@ from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.court import Court
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.setup import Member
+from courtroom.knowledge.precedents import dispute_text, precedent_id
 from courtroom.knowledge.search import Rank, Search
+from courtroom.procedures.cyberjurors.answers import Examination, Heard, Opinion, Summary
 from courtroom.procedures.cyberjurors.examine import examine_all, examine_newcomers
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, seat_of
-from courtroom.procedures.cyberjurors.tasks import (
-    Examination,
-    Heard,
-    Judge,
-    JudgeAtOnce,
-    Opinion,
-    Summarise,
-    Summary,
-)
+from courtroom.procedures.cyberjurors.tasks import Judge, JudgeAtOnce, Summarise
 
 Hearing = Court[Dispute, CyberJurorsSetup]
 
@@ -31,7 +25,7 @@ async def deliberate(court: Hearing) -> Verdict:
     An examination does not depend on the round, so it is made once (lines 7 to 23 are the same in every round);
     neither does what is retrieved (lines 25, 26).
     """
-    views = await examine_all(court) if court.setup.examines else {}
+    views = dict(await examine_all(court)) if court.setup.examines else {}
     memories = await recall(court)
     summary: Summary | None = None
     opinions: dict[str, Opinion] = {}
@@ -83,6 +77,7 @@ async def judge(
             heard=others,
             summary=summary,
             round=number,
+            reasons_first=setup.reasons_first,
         )
     )
     opinion = await court.try_ask(juror, task)
@@ -103,21 +98,27 @@ def heard(court: Hearing, juror: Member, opinions: Mapping[str, Opinion]) -> tup
 
 
 async def recall(court: Hearing) -> dict[str, tuple[str, ...]]:
-    """M_k: norms of the precedents closest to the dispute (Eq. 8), those closest to each persona (Eq. 9)."""
+    """M_k: norms of the precedents closest to the dispute (Eq. 8), those closest to each persona (Eq. 9).
+
+    A precedent that was made from this very dispute is left out: it would give the real jury's verdict away.
+    """
     setup = court.setup
     if not setup.recalls:
         return {}
     await court.stage("Precedents", "precedents")
-    precedents = await court.retrieve(
-        "precedents", Search(collection="precedents", text=dispute_text(court.case), k=setup.precedents)
+    case = court.case
+    query = Search(
+        collection="precedents", text=dispute_text(case), k=setup.precedents, exclude=(case.id, precedent_id(case))
     )
-    norms = tuple(dict.fromkeys(norm for hit in precedents for norm in hit.record["norms"]))
+    precedents = await court.retrieve("precedents", query)
+    others = [hit for hit in precedents if hit.record["dispute"] != query.text]  # nor a copy of it under another id
+    norms = tuple(dict.fromkeys(norm for hit in others for norm in hit.record["norms"]))
 
     async def memory(juror: Member) -> tuple[str, ...]:
         if not norms or juror.persona is None:
             return ()
-        query = Rank(text=juror.persona.text(), candidates=norms, k=setup.norms)
-        return tuple(str(hit.record["text"]) for hit in await court.retrieve(f"{juror.id}/norms", query))
+        wanted = Rank(text=juror.persona.text(), candidates=norms, k=setup.norms)
+        return tuple(str(hit.record["text"]) for hit in await court.retrieve(f"{juror.id}/norms", wanted))
 
     jury = court.panel("juror")
     memories = await court.all(memory(juror) for juror in jury)
@@ -132,7 +133,7 @@ async def summarise(
     said = tuple(
         Heard(name=names[i], verdict=opinion.verdict, reasoning=opinion.reasoning) for i, opinion in opinions.items()
     )
-    task = Summarise(case=court.case, round=number, opinions=said, before=before)
+    task = Summarise(language=court.case.language, round=number, opinions=said, before=before)
     summary = await court.try_ask(court.member("clerk"), task)
     return summary or before
 
@@ -150,10 +151,3 @@ def majority(tally: Tallied, summary: Summary | None, opinions: Mapping[str, Opi
         note=f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else "",
         details=summary.model_dump(mode="json") if summary else {},
     )
-
-
-def dispute_text(case: Dispute) -> str:
-    """A dispute as text for similarity: product, description, claims of both sides."""
-    deal = case.transaction
-    claims = "\n".join(piece.text for piece in case.evidence)
-    return f"{case.category}\n{deal.product}\n{deal.description}\n{claims}"

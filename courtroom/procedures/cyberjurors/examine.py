@@ -2,56 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 
 from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.court import Court
 from courtroom.engine.errors import Abstained
 from courtroom.engine.setup import Member
+from courtroom.models.spec import PERSON
+from courtroom.panel.personas import Persona
+from courtroom.procedures.cyberjurors.answers import Analysis, Clue, Examination, Focus
+from courtroom.procedures.cyberjurors.key_media import key_media
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.cyberjurors.tasks import (
-    AnalyseDispute,
-    Analysis,
-    Clue,
-    Examination,
-    ExtractFocus,
-    Focus,
-    PerceiveEvidence,
-    SelectEvidence,
-    key_media,
-)
+from courtroom.procedures.cyberjurors.tasks import AnalyseDispute, ExtractFocus, PerceiveEvidence, SelectEvidence
 
 Hearing = Court[Dispute, CyberJurorsSetup]
 Clues = tuple[Clue, ...]
+Views = Mapping[str, Examination | None]
+"""The examination of each juror by id; None where one could not be made."""
 
 
-async def examine_all(court: Hearing) -> dict[str, Examination | None]:
-    """The examination of each juror by id; None where one could not be made.
-
-    Jurors do not wait for each other: each goes through its own chain.
-    """
+async def examine_all(court: Hearing) -> Views:
+    """The examination of each juror. Jurors do not wait for each other: each goes through its own chain."""
     jury = court.panel("juror")
     await court.stage("Evidence", "evidence")
     if examiners := court.panel("examiner"):
         (shared,) = await court.all(examine(court, eye) for eye in examiners)
         return {juror.id: shared for juror in jury}
-    views = await court.all(examine(court, juror) for juror in jury)
-    return {juror.id: view for juror, view in zip(jury, views, strict=True)}
+    return await examine_apart(court, jury, {})
 
 
-async def examine_newcomers(court: Hearing, views: Mapping[str, Examination | None]) -> dict[str, Examination | None]:
+async def examine_newcomers(court: Hearing, views: Views) -> Views:
     """The examinations of those whom a person has seated since; where one was made for all, it is theirs too."""
-    new = [juror for juror in court.panel("juror") if juror.id not in views] if court.setup.examines else []
+    jury = court.panel("juror") if court.setup.examines else ()
+    new = [juror for juror in jury if juror.id not in views]
     if court.setup.examination == "shared":
         shared = next(iter(views.values()), None)
         return {juror.id: shared for juror in new}
-    found = await court.all(examine(court, juror) for juror in new)
-    return {juror.id: view for juror, view in zip(new, found, strict=True)}
+    made = {same_eyes(court, juror): views[juror.id] for juror in jury if juror.id in views}
+    return await examine_apart(court, new, made)
+
+
+async def examine_apart(
+    court: Hearing, jury: Sequence[Member], made: Mapping[Hashable, Examination | None]
+) -> dict[str, Examination | None]:
+    """An examination of each juror's own; jurors who would be asked the same without sampling share one.
+
+    Args:
+        made: examinations that there are already, by the eyes that made them.
+    """
+    eyes = {juror.id: same_eyes(court, juror) for juror in jury}
+    first = {eyes[juror.id]: juror for juror in reversed(jury) if eyes[juror.id] not in made}
+    found = await court.all(examine(court, eye) for eye in first.values())
+    views = {**made, **dict(zip(first, found, strict=True))}
+    if alike := len(jury) - len(first):
+        court.note("alike", f"At temperature 0, {alike} examinations equal another juror's; they were asked once.")
+    return {juror.id: views[eyes[juror.id]] for juror in jury}
+
+
+def same_eyes(court: Hearing, juror: Member) -> Hashable:
+    """Equal for jurors whose examinations differ by sampling alone, while the temperature is 0: the same model, the same prompts."""
+    if juror.spec.temperature != 0 or juror.spec.id == PERSON:
+        return juror.id
+    return juror.spec.model_dump_json(), coloured(court, juror)
+
+
+def coloured(court: Hearing, eye: Member) -> Persona | None:
+    """The persona by which evidence is read (prompt E.2), where the setup wants that."""
+    return eye.persona if court.setup.persona_examines else None
 
 
 async def examine(court: Hearing, eye: Member) -> Examination:
     """Stages I to III for one pair of eyes. Each side is grounded apart, so that evidence does not mix."""
-    focus = await court.ask(eye, ExtractFocus(case=court.case))
+    focus = await court.ask(eye, ExtractFocus(case=court.case, persona=coloured(court, eye)))
     buyer, seller = await court.all(ground_side(court, eye, focus, side) for side in SIDES)
     if buyer is None or seller is None:
         raise Abstained("One side's evidence could not be examined, and half an examination would be unfair.")
@@ -64,23 +86,24 @@ async def ground_side(court: Hearing, eye: Member, focus: Focus, side: Side) -> 
 
     Where one piece alone is left there is nothing to select, and nobody is asked.
     """
-    left = list(court.case.by_side(side))
+    setup, persona = court.setup, coloured(court, eye)
+    left = [piece for piece in court.case.by_side(side) if not piece.late]  # these are shown to all as they are
     clues: list[Clue] = []
-    for number in range(1, court.setup.pieces + 1):
+    for number in range(1, setup.pieces + 1):
         if not left:
             break
+        common = {"language": court.case.language, "focus": focus, "side": side, "persona": persona}
+        common["reasons_first"] = setup.reasons_first
         if len(left) > 1:
-            task = SelectEvidence(
-                case=court.case, focus=focus, side=side, looked_at=tuple(clues), candidates=tuple(left)
-            )
+            task = SelectEvidence(**common, looked_at=tuple(clues), candidates=tuple(left))
             selection = await court.ask(eye, task, f"{side}-{number}")
             chosen = next(piece for piece in left if piece.id == selection.selected_evidence_id)
         else:
             chosen = left[0]
         left.remove(chosen)
-        look = PerceiveEvidence(case=court.case, focus=focus, side=side, evidence=chosen, before=tuple(clues))
+        look = PerceiveEvidence(**common, evidence=chosen, before=tuple(clues))
         perception = await court.ask(eye, look, f"{side}-{number}")
-        clues.append(Clue(evidence_id=chosen.id, perception=perception))
+        clues.append(Clue(evidence_id=chosen.id, media=tuple(m.id for m in chosen.media), perception=perception))
         if perception.is_sufficient:
             break
     return tuple(clues)
@@ -88,7 +111,9 @@ async def ground_side(court: Hearing, eye: Member, focus: Focus, side: Side) -> 
 
 async def analyse(court: Hearing, eye: Member, focus: Focus, buyer: Clues, seller: Clues) -> Analysis:
     """Stage III (Eq. 4). The lite variant leaves the media out: their clues are in the text already."""
-    lite = court.setup.variant == "iv-cot-lite"
-    shown = () if lite else (*key_media(court.case, buyer), *key_media(court.case, seller))
-    task = AnalyseDispute(case=court.case, focus=focus, buyer=buyer, seller=seller, shown=shown)
+    limit = 0 if court.setup.variant == "iv-cot-lite" else court.setup.key_media
+    shown = (*key_media(court.case, buyer, limit), *key_media(court.case, seller, limit))
+    task = AnalyseDispute(
+        case=court.case, focus=focus, buyer=buyer, seller=seller, shown=shown, persona=coloured(court, eye)
+    )
     return await court.ask(eye, task)

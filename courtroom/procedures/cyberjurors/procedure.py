@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from courtroom.cases.dispute import SIDES, Dispute
+from courtroom.engine.paper import PaperSetting, changes
 from courtroom.engine.procedure import Preset, Procedure, Role, StageKind
 from courtroom.judging.dispute_sides import CHOICES
 from courtroom.procedures.cyberjurors.deliberate import deliberate
 from courtroom.procedures.cyberjurors.offline.answers import METHODS
+from courtroom.procedures.cyberjurors.paper import MODEL, PAPER
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, members, without_one
 from courtroom.procedures.cyberjurors.tasks import (
     AnalyseDispute,
@@ -63,8 +65,18 @@ CYBERJURORS = Procedure(
     at_most=at_most,
     views=VIEWS,
     without_one=without_one,
+    paper_settings=PAPER,
     presets=(
-        Preset("Paper", "17 jurors, three rounds, each juror examines the evidence for itself.", {}),
+        Preset(
+            "Paper",
+            "17 jurors, three rounds; each juror examines the evidence for itself, as its persona would.",
+            changes(PAPER),
+        ),
+        Preset(
+            "Paper, with its model",
+            f"The same, answered by `{MODEL}`, the paper's model as it can be had today.",
+            changes((*PAPER, PaperSetting("model.id", MODEL, "5"))),
+        ),
         Preset(
             "Economical",
             "17 jurors share one examination: the same discussion at a fraction of the cost.",

@@ -68,6 +68,26 @@ class CyberJurorsSetup(Setup):
         description="`own`: each juror examines the evidence for itself, as in the paper. `shared`: the jury is given "
         "one examination, at about a seventeenth of the cost.",
     )
+    persona_examines: bool = Field(
+        default=False,
+        title="Personas colour the examination",
+        description="Each juror reads the evidence as its persona would (prompt E.2 of the paper). Off: the persona counts "
+        "for the vote alone, and a changed persona asks no examination anew.",
+    )
+    key_media: int | None = Field(
+        default=4,
+        title="Key pictures and frames of a side",
+        ge=0,
+        le=90,
+        description="How many pictures and video frames of each side the analysis is shown at most, the most important "
+        "first; not set: all in which something was found, as in the paper.",
+    )
+    field_order: Literal["paper", "reasons-first"] = Field(
+        default="paper",
+        title="Order of the fields in an answer",
+        description="`paper`: the selected piece, the sufficiency and the verdict stand before their reasons, as in the "
+        "paper's prompts. `reasons-first`: a model writes its reasons before it decides.",
+    )
     tie: Side = Field(
         default="buyer", title="A tie goes to the", description="Eq. 10 of the paper gives a tie to the buyer."
     )
@@ -123,6 +143,11 @@ class CyberJurorsSetup(Setup):
     def pieces(self) -> int:
         """How many pieces of evidence a side are perceived at most."""
         return 1 if self.variant == "sr-cot" else self.grounding_rounds
+
+    @property
+    def reasons_first(self) -> bool:
+        """Whether answers give reasons before what they decide."""
+        return self.field_order == "reasons-first"
 
     @property
     def recalls(self) -> bool:

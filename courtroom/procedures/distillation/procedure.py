@@ -10,12 +10,14 @@ from courtroom.cases.precedent import Precedent, PrecedentBatch
 from courtroom.engine.blocks import Block, Card, Cards
 from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
+from courtroom.engine.paper import changes
 from courtroom.engine.procedure import Preset, Procedure, Role, StageKind, View
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
 from courtroom.procedures.distillation.offline import METHODS
+from courtroom.procedures.distillation.paper import PAPER
 from courtroom.procedures.distillation.tasks import Reflect
 
 
@@ -84,5 +86,6 @@ DISTILLATION = Procedure(
     looks_in=("precedents",),
     at_most=lambda case, setup: len(case.precedents),
     views=(View("norms", "Norms", ":material/auto_stories:", "What was learned.", _learned),),
-    presets=(Preset("Paper", "Three earlier precedents in view."),),
+    paper_settings=PAPER,
+    presets=(Preset("Paper", "The paper's temperature and longest answer.", changes(PAPER)),),
 )

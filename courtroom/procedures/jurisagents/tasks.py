@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -12,6 +12,8 @@ from courtroom.judging.referred import CaseInformation
 from courtroom.law.judgment import Judgment
 from courtroom.media.medium import Medium
 from courtroom.models.task import Answer, Task
+
+Yuan = Annotated[float, Field(ge=0, le=1e12)]
 
 
 class Act(Answer):
@@ -62,8 +64,8 @@ class Choice(Answer):
 class Amount(Answer):
     """The total amount of the crime."""
 
-    amount: float = Field(ge=0, description="Yuan.")
-    parts: tuple[float, ...] = Field(default=(), description="The sums that it is made of.")
+    amount: Yuan = Field(description="Yuan.")
+    parts: tuple[Yuan, ...] = Field(default=(), description="The sums that it is made of.")
 
 
 class OfFacts(BaseModel):

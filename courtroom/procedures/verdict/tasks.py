@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.judging.answers import JudgmentAnswer
-from courtroom.law.article_numbers import article_number
+from courtroom.law.article_numbers import ArticleNumber
 from courtroom.law.judgment import Judgment
 from courtroom.law.statute import Statute
 from courtroom.media.medium import Medium
@@ -25,25 +25,24 @@ class EventPoints(Answer):
 class Shortlist(Answer):
     """S_statute: about five articles, the weightiest first; others than the candidates may be among them (prompt 2)."""
 
-    articles: tuple[int, ...] = Field(min_length=1, max_length=12, description="Numbers, e.g. 272, 384.")
+    articles: tuple[ArticleNumber, ...] = Field(min_length=1, max_length=12, description="Numbers, e.g. 272, 384.")
 
     @field_validator("articles", mode="before")
     @classmethod
-    def _numbers(cls, value: Any) -> Any:
-        items = value if isinstance(value, list | tuple) else [value]
-        return list(dict.fromkeys(article_number(item) if isinstance(item, str | int) else item for item in items))
+    def _several(cls, value: Any) -> Any:
+        return value if isinstance(value, list | tuple) else [value]
+
+    @field_validator("articles")
+    @classmethod
+    def _once(cls, articles: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(articles))
 
 
 class Draft(Answer):
     """y_draft: the most relevant article with a brief basis (prompt 3)."""
 
-    predicted_article: int
+    predicted_article: ArticleNumber
     explanation: str = Field(min_length=1, description="How the facts meet the elements.")
-
-    @field_validator("predicted_article", mode="before")
-    @classmethod
-    def _number(cls, value: Any) -> Any:
-        return article_number(value) if isinstance(value, str | int) else value
 
 
 class Verification(Answer):

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
 from courtroom.upkeep.doctor import file, indexes, kept_media, leases, rows, servers, surroundings
-from courtroom.upkeep.doctor.finding import Finding
+from courtroom.upkeep.doctor.result import CheckResult
 
 
-def examine(settings: Settings, *, mend: bool = False) -> Iterator[Finding]:
+def examine(settings: Settings, *, mend: bool = False) -> Iterator[CheckResult]:
     """Everything, one finding after the other.
 
     Args:

@@ -10,13 +10,13 @@ from courtroom.errors import StoreError
 from courtroom.settings import Settings
 from courtroom.store.database import MIGRATIONS, Database
 from courtroom.store.file import check, damages, explained
-from courtroom.upkeep.doctor.finding import Finding, fine, mended, wrong
+from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
 ABOUT = "store"
 BACKUP = "Put a backup in its place, or save what can be read with `sqlite3 FILE .recover`."
 
 
-def store(settings: Settings, mend: bool) -> Iterator[Finding]:
+def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
     """Nothing is written but to mend an index, or to bring an older store up to this version."""
     path = settings.database
     try:
@@ -45,7 +45,7 @@ def store(settings: Settings, mend: bool) -> Iterator[Finding]:
     yield from _version(settings, version, mend)
 
 
-def _version(settings: Settings, version: int, mend: bool) -> Iterator[Finding]:
+def _version(settings: Settings, version: int, mend: bool) -> Iterator[CheckResult]:
     about, now = "schema", len(MIGRATIONS)
     if version == now:
         yield fine(about, f"The store has schema {version}, as this version writes it.")

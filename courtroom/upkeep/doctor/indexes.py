@@ -10,10 +10,10 @@ from typing import Any
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.collection import Collection
-from courtroom.upkeep.doctor.finding import Finding, fine, mended, wrong
+from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
 
-def words(house: Courthouse, mend: bool) -> Iterator[Finding]:
+def words(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Each record is in the word index once, and the index is whole."""
     for name, collection in house.knowledge.collections.items():
         about = f"words: {name}"
@@ -41,7 +41,7 @@ def _wrong_words(house: Courthouse, name: str) -> str:
     return f"{missing} records are not in the word index, {over} entries are of no record." if missing or over else ""
 
 
-def vectors(house: Courthouse, mend: bool) -> Iterator[Finding]:
+def vectors(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """The vector index opens and holds what the records say; one that was never used is not made for that."""
     for name, collection in house.knowledge.collections.items():
         about = f"vectors: {name}"

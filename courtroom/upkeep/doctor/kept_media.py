@@ -10,13 +10,13 @@ from pathlib import Path
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.upkeep.doctor.finding import Finding, fine, mended, wrong
+from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
 ABOUT = "media"
 ASIDE = ".damaged"
 
 
-def whole(house: Courthouse, mend: bool) -> Iterator[Finding]:
+def whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Content hashes, missing files, and files that no case needs any more."""
     needed = _needed(house)  # first: the samples put their media in place
     files = {path for path in house.media.folder.glob("*") if path.is_file() and path.suffix != ASIDE}

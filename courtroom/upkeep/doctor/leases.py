@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from courtroom.courthouse import Courthouse
-from courtroom.upkeep.doctor.finding import Finding, fine, mended, wrong
+from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
 
-def living(house: Courthouse, mend: bool) -> Iterator[Finding]:
+def living(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """A lease of a dead process holds nothing up, but shows a run as running that nobody drives.
 
     A process of another machine counts as living: only its silence over some time would show that it is gone.

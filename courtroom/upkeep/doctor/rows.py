@@ -23,7 +23,7 @@ from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
 from courtroom.models.spec import RECORDED
 from courtroom.store.rows import read
-from courtroom.upkeep.doctor.finding import Finding, fine, mended, wrong
+from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
 Row = Mapping[str, Any]
 NUMBERS = {"sweep_runs": "run", "experiment_cells": "number"}
@@ -66,7 +66,7 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
 """Of each table: the column that names a row, and how a row is read."""
 
 
-def readable(house: Courthouse, mend: bool) -> Iterator[Finding]:
+def readable(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Each row is read as the app reads it; what can't be is set aside in a JSON file beside the store."""
     for table, (name, parse) in READERS.items():
         count, bad = 0, []
@@ -96,7 +96,7 @@ def readable(house: Courthouse, mend: bool) -> Iterator[Finding]:
         )
 
 
-def belonging(house: Courthouse, mend: bool) -> Iterator[Finding]:
+def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Rows of runs and sweeps that are not there; a person's interventions in a deleted run stay, as it can be brought back."""
     stray: list[tuple[str, sqlite3.Row, str]] = []
     for table, column, of in (

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from courtroom.settings import Settings
-from courtroom.upkeep.doctor.finding import Finding, fine, wrong
+from courtroom.upkeep.doctor.result import CheckResult, fine, wrong
 
 WAIT_S = 3.0
 ENDINGS = ("_API_BASE", "_BASE_URL")
 
 
-def reachable(settings: Settings, environment: Mapping[str, str] = os.environ) -> Iterator[Finding]:
+def reachable(settings: Settings, environment: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
     """One GET to each; nothing is asked of a model, and no redirect is followed."""
     addresses = {
         name: value.strip()
@@ -33,7 +33,7 @@ def reachable(settings: Settings, environment: Mapping[str, str] = os.environ) -
         yield fine("servers", "The environment names none; the offline model needs none.")
 
 
-def _asked(name: str, url: str, headers: Mapping[str, str]) -> Finding:
+def _asked(name: str, url: str, headers: Mapping[str, str]) -> CheckResult:
     import httpx  # only for whoever asks the doctor
 
     shown = _without_password(url)

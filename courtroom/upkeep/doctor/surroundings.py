@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings, from_environment
-from courtroom.upkeep.doctor.finding import Finding, fine, wrong
+from courtroom.upkeep.doctor.result import CheckResult, fine, wrong
 
 PREFIX = "COURTROOM_"
 KNOWN = ("COURTROOM_REAL_DATA",)
@@ -22,7 +22,7 @@ ROOM = 2**30
 """Bytes that should be free: runs with many members, and videos, take some."""
 
 
-def libraries() -> Iterator[Finding]:
+def libraries() -> Iterator[CheckResult]:
     """Installed versions against those that the package asks for."""
     try:
         asked = map(Requirement, requires("courtroom") or ())
@@ -46,7 +46,7 @@ def _library(wanted: Requirement) -> str:
     return "" if fits else f"{wanted.name} {there} is installed, {wanted.specifier} is needed"
 
 
-def variables(environment: Mapping[str, str] = os.environ) -> Iterator[Finding]:
+def variables(environment: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
     """COURTROOM_* variables that nothing reads, with what was probably meant, and values that do not fit."""
     known = [*(PREFIX + name.upper() for name in Settings.model_fields), *KNOWN]
     given = [name for name in environment if name.upper().startswith(PREFIX)]
@@ -67,7 +67,7 @@ def variables(environment: Mapping[str, str] = os.environ) -> Iterator[Finding]:
         )
 
 
-def place(settings: Settings) -> Iterator[Finding]:
+def place(settings: Settings) -> Iterator[CheckResult]:
     """The folder in which everything is kept."""
     home = settings.home
     near = next(folder for folder in (home.absolute(), *home.absolute().parents) if folder.exists())

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from courtroom.engine.procedure import Choice, Procedure
-from courtroom.evaluation.comparison import Ballot, Cast, Comparison, MemberDifferences
+from courtroom.evaluation.comparison import BallotComparison, Cast, Comparison, MemberDifferences
 from courtroom.figures.votes_beside import draw_votes_beside
 from pages.parts.compare.answers import answer_beside
 from pages.parts.shared.beside import LETTERS, differences_view, texts_beside
@@ -28,7 +28,7 @@ def votes_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> Non
         return
     choices: dict[str, Choice] = {choice.name: choice for procedure in procedures for choice in procedure.choices}
     theme = st.context.theme.type or "light"
-    drawn: Sequence[Ballot] = comparison.ballots
+    drawn: Sequence[BallotComparison] = comparison.ballots
     if len(drawn) > BARS:
         apart = [ballot for ballot in drawn if any(row.differs for row in ballot.members)]
         drawn = apart[:BARS]
@@ -54,14 +54,14 @@ def votes_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> Non
     st.dataframe(pd.DataFrame(rows, columns=["Member", *letters, "Differs"]), hide_index=True, width="stretch")
 
 
-def _last(ballots: Sequence[Ballot]) -> int:
+def _last(ballots: Sequence[BallotComparison]) -> int:
     """The last ballot in which votes differ; else the last one that all runs have."""
     apart = [place for place, ballot in enumerate(ballots) if any(row.differs for row in ballot.members)]
     common = [place for place, ballot in enumerate(ballots) if all(ballot.tallies)]
     return (apart or common or [len(ballots) - 1])[-1]
 
 
-def _shares(letter: str, ballot: Ballot, place: int, choices: dict[str, Choice]) -> str:
+def _shares(letter: str, ballot: BallotComparison, place: int, choices: dict[str, Choice]) -> str:
     tally = ballot.tallies[place]
     if tally is None:
         return (

@@ -11,7 +11,7 @@ from courtroom.datasets.row import DatasetInfo
 from courtroom.datasets.statistics import ALL, Statistics, measure
 from courtroom.datasets.store import THREE_ONE_TWO
 from courtroom.errors import CourtroomError
-from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_outcomes
+from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from pages.parts.experiments.dataset_import import import_form, imports_under_way
 from pages.parts.shared.case_view import MARKS
 from pages.parts.shared.house import courthouse
@@ -66,7 +66,7 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
     top[0].metric("Rows", f"{whole.rows:,}")
     top[1].metric("Outcome known", f"{whole.known:,}")
     top[2].metric("Categories", f"{len(whole.categories):,}")
-    top[3].metric("Median length", f"{whole.length.median:,.0f} characters")
+    top[3].metric("Median characters", f"{whole.length.median:,.0f}")
     st.dataframe(pd.DataFrame(found.rows()), hide_index=True, width="stretch")
     shown = st.segmented_control(
         "Show",
@@ -110,6 +110,9 @@ def _figures(found: Statistics) -> None:
         if whole.outcomes and whole.outcomes != whole.categories:
             st.caption("Known outcomes")
             st.plotly_chart(draw_outcomes(found, theme), key="dataset_outcomes")
+        if whole.classes:
+            number = st.selectbox("Rows by", list(whole.classes), key=f"dataset_number_{found.info.name}")
+            st.plotly_chart(draw_numbers(found, number, theme), key="dataset_numbers")
 
 
 def _rows(house: Courthouse, info: DatasetInfo) -> None:

@@ -11,7 +11,7 @@ from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure, Source
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.lessons import Change, Taught
+from courtroom.knowledge.lessons import RecordChange, Taught
 from courtroom.models.spec import OFFLINE
 from courtroom.text.diffs import changes
 from pages.parts.shared.blocks_view import diff_html
@@ -92,14 +92,14 @@ def _lesson(house: Courthouse, taught: Taught) -> None:
                     st.rerun()
 
 
-def _name(change: Change) -> str:
+def _name(change: RecordChange) -> str:
     """What a reader knows the changed record by."""
     record = change.after or change.before or {}
     name = str(record.get("title") or record.get("text") or change.id)
     return name if len(name) <= LONGEST else f"{name[:LONGEST]}..."
 
 
-def _change(change: Change) -> None:
+def _change(change: RecordChange) -> None:
     before, after = change.before or {}, change.after or {}
     st.caption(f"{literal(change.collection)} · {literal(_name(change))} · {literal(change.id)}")
     if before.get("confidence") != after.get("confidence"):

@@ -19,6 +19,7 @@ from courtroom.engine.knobs import Widget, fields_drawn
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.models.schema import schema_of
 from pages.parts.live.change_form import change_form
 from pages.parts.shared.answer_form import answer_fields
 from pages.parts.shared.inert import literal
@@ -136,7 +137,7 @@ def _overrule(procedure: Procedure, record: Record, do: Do) -> None:
         return f"{record.stage(calls[path].stage).name} · {member.name if member else calls[path].member} · {calls[path].title}"
 
     path = st.selectbox("Whose answer", list(calls), format_func=told, key=f"overrule-{record.run.id}")
-    schema = answer_of(procedure, calls[path].task).model_json_schema()
+    schema = json.loads(schema_of(answer_of(procedure, calls[path].task)))
     with st.form(f"overrule-{path}", border=False):
         try:
             value = answer_fields(schema, calls[path].value, f"overrule-{record.run.id}-{path}")

@@ -26,6 +26,9 @@ def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, ke
 
 
 def _field(name: str, field: Mapping[str, Any], now: Any, key: str) -> Any:
+    choices = [choice for choice in field.get("anyOf", ()) if choice.get("type") != "null"]
+    if len(choices) == 1 and choices[0].get("type") == "string":
+        return _field(name, {**field, **choices[0], "anyOf": ()}, now, key) or None
     title = literal(name.replace("_", " ").capitalize())
     help_text = literal(field.get("description") or "")
     if options := field.get("enum"):

@@ -8,7 +8,7 @@ import streamlit as st
 
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check
-from courtroom.cases.dispute import SIDES, Dispute, Evidence, Message
+from courtroom.cases.dispute import SIDES, ChatMessage, Dispute, Evidence
 from courtroom.cases.files import write_json, write_zip
 from courtroom.courthouse import Courthouse
 from courtroom.figures.palette import tone
@@ -126,7 +126,7 @@ def _order(case: Dispute) -> None:
         inert(deal.description)
 
 
-def _bubble(line: Message) -> None:
+def _bubble(line: ChatMessage) -> None:
     side = "flex-start" if line.speaker == "buyer" else "flex-end"
     colour = tone(SIDES.index(line.speaker), st.context.theme.type or "light")
     at = f"{line.at:%Y-%m-%d %H:%M}" if line.at else ""

@@ -20,7 +20,9 @@ def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: 
             st.image(house.media.image(medium.sha256), width="stretch")
         else:
             st.video(house.media.path(medium.sha256).read_bytes())
-            if st.toggle("Frames that members look at", key=f"frames-{key}-{medium.id}"):
+            if medium.moments:
+                st.caption(literal(f"Shown were the frames at {', '.join(map(clock, medium.moments))}."))
+            elif st.toggle("Frames that members look at", key=f"frames-{key}-{medium.id}"):
                 frames = house.media.frames(medium.sha256)
                 for start in range(0, len(frames), 5):
                     for column, frame in zip(st.columns(5), frames[start : start + 5], strict=False):

@@ -17,6 +17,7 @@ from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.draft import Draft
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import knob
+from pages.parts.shared.model_picker import model_picker, one_for_each_seat, try_it
 
 OFFERED = ("openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "mistral", "xai", "together_ai")
 """Providers for which a key can be typed."""
@@ -46,6 +47,11 @@ def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Con
         st.caption("Mend the setup first.")
         return
     chosen = draft.values["members"]
+    if one_for_each_seat(
+        [member.id for member in members], chosen, draft.values["model"], draft.key("each"), connections
+    ):
+        draft.renew()
+        st.rerun()
     table = pd.DataFrame(
         {
             "member": [member.id for member in members],
@@ -120,7 +126,7 @@ def _connection(value: str, connections: Connections, key: str) -> str:
     options = ["", *connections, *([value] if value and value not in connections else [])]
     return str(
         st.selectbox(
-            "Connection", options, options.index(value), key=key, format_func=lambda name: literal(name) if name else OWN,
+            "Connection", options, options.index(value), key=key, format_func=lambda name: name or OWN,
             help=declared(ModelSpec.model_fields["connection"].description or ""),
         )
     )  # fmt: skip
@@ -130,14 +136,12 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
     fields = ModelSpec.model_fields
     columns = st.columns(3, gap="large")
     with columns[0]:
-        values = {
-            **values,
-            "id": st.text_input("Model", values["id"], key=f"{key}-id", help=fields["id"].description).strip()
-            or OFFLINE,
-        }
-        if connections or values.get("connection"):
-            there = _connection(values.pop("connection", ""), connections, f"{key}-connection")
+        values, is_listed = model_picker(values, key, connections)
+        if not is_listed and (connections or values.get("connection")):
+            there = _connection(values.pop("connection", ""), connections, f"{key}-connection-{values['id']}")
             values |= {"connection": there} if there else {}
+    with columns[1]:
+        try_it(values, key, connections)
     of_persons = ("wait_s", "otherwise") if values["id"] == PERSON else ()
     names = [name for name in fields if name not in ("id", "connection", "extra", "wait_s", "otherwise")] + list(
         of_persons

@@ -10,27 +10,30 @@ from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
 from courtroom.judging.dispute_cues import CUE_BY_NAME, SPECIFIC, cues_in
 from courtroom.judging.dispute_weights import Contribution, contributions, weigh
 from courtroom.models.offline import Methods
-from courtroom.procedures.cyberjurors.offline import stance
-from courtroom.procedures.cyberjurors.offline.phrases import say, side_name
-from courtroom.procedures.cyberjurors.tasks import (
-    AnalyseDispute,
+from courtroom.panel.personas import Persona
+from courtroom.procedures.cyberjurors.answers import (
     Analysis,
     BuyerPosition,
     ConflictFocus,
     Degree,
-    ExtractFocus,
     Finding,
     Focus,
-    Judge,
-    JudgeAtOnce,
     Opinion,
-    PerceiveEvidence,
     Perception,
-    SelectEvidence,
     Selection,
     SellerPosition,
-    Summarise,
     Summary,
+)
+from courtroom.procedures.cyberjurors.offline import stance
+from courtroom.procedures.cyberjurors.offline.phrases import say, side_name
+from courtroom.procedures.cyberjurors.tasks import (
+    AnalyseDispute,
+    ExtractFocus,
+    Judge,
+    JudgeAtOnce,
+    PerceiveEvidence,
+    SelectEvidence,
+    Summarise,
 )
 from courtroom.text.central import central
 from courtroom.text.words import words
@@ -62,14 +65,12 @@ def select(task: SelectEvidence, draw: random.Random) -> Selection:
         return relevance + media + 0.05 * min(4, len(SPECIFIC.findall(piece.text))) + 0.05 * len(cues_in(piece.text))
 
     best = max(task.candidates, key=worth)
-    return Selection(
-        selected_evidence_id=best.id, reason=say(task.case.language, "selected", score=f"{worth(best):.2f}")
-    )
+    return Selection(selected_evidence_id=best.id, reason=say(task.language, "selected", score=f"{worth(best):.2f}"))
 
 
 def perceive(task: PerceiveEvidence, draw: random.Random) -> Perception:
     """What text and descriptions say. The media themselves are not looked at, and the answer says so."""
-    language, piece = task.case.language, task.evidence
+    language, piece = task.language, task.evidence
     contributions = weigh(piece)
     own = sum(c.weight for c in contributions) * stance.vote(piece.side)
     strength: Degree = "strong" if own >= 2.0 else "moderate" if own >= 0.8 else "weak"
@@ -145,7 +146,7 @@ def judge(task: Judge, draw: random.Random) -> Opinion:
     own = stance.settle(evidence, others, task.persona)
     final = stance.discuss(own, task.persona, task.heard, task.summary)
     side: Side = "seller" if final < 0 else "buyer"
-    reasons = _reasons(language, side, evidence, others)
+    reasons = _reasons(language, side, evidence, others, task.persona)
     if task.heard:
         agreeing = [other.name for other in task.heard if other.verdict == side]
         key = "moved" if (own < 0) != (final < 0) else "heard"
@@ -170,7 +171,7 @@ def judge_at_once(task: JudgeAtOnce, draw: random.Random) -> Opinion:
 
 def summarise(task: Summarise, draw: random.Random) -> Summary:
     """Counts, and for each side the reasons that stand most in the middle of all."""
-    language = task.case.language
+    language = task.language
     counts = Counter(opinion.verdict for opinion in task.opinions)
     buyer, seller = counts["buyer"], counts["seller"]
     arguments = [
@@ -250,23 +251,29 @@ def _strongest(language: str, contributions: list[Contribution]) -> tuple[str, .
 
 
 def _reasons(
-    language: str, side: Side, evidence: tuple[Contribution, ...], others: tuple[Contribution, ...]
+    language: str,
+    side: Side,
+    evidence: tuple[Contribution, ...],
+    others: tuple[Contribution, ...],
+    persona: Persona | None = None,
 ) -> list[str]:
     """The weightiest contributions on the side taken, then the weightiest against it."""
     sign = stance.vote(side)
     for_it = sorted((c for c in (*evidence, *others) if c.weight * sign > 0), key=lambda c: -abs(c.weight))
     against = sorted((c for c in (*evidence, *others) if c.weight * sign < 0), key=lambda c: -abs(c.weight))
-    told = [_told(language, c) for c in for_it[:3]] or [say(language, "nothing")]
+    told = [_told(language, c, persona) for c in for_it[:3]] or [say(language, "nothing")]
     if against:
         told.append(say(language, "against", what=_told(language, against[0])))
     return [reason[:1].upper() + reason[1:] for reason in told]
 
 
-def _told(language: str, c: Contribution) -> str:
+def _told(language: str, c: Contribution, persona: Persona | None = None) -> str:
     side = side_name(language, "buyer" if c.weight > 0 else "seller")
     if c.kind in ("rule", "norm", "trait", "background"):
         return say(language, c.kind, text=c.text, side=side)
-    return say(language, "clue", what=CUE_BY_NAME[c.kind].words(language), text=c.text, side=side)
+    clue = say(language, "clue", what=CUE_BY_NAME[c.kind].words(language), text=c.text, side=side)
+    trait = stance.looked_for(persona, c.kind)
+    return f"{clue} {say(language, 'looked for', trait=trait)}" if trait else clue
 
 
 METHODS: Methods = {

@@ -1,0 +1,61 @@
+"""The JSON schema of an answer, as it stands in the prompt and as a server is asked to enforce it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from pydantic import BaseModel
+
+KEPT = ("type", "enum", "minimum", "maximum", "minItems", "maxItems", "pattern")
+"""What is kept of a field beside its parts: the subset that hosted providers document for strict output."""
+NOT_EMPTY = r"\S"
+
+
+@lru_cache(maxsize=256)
+def schema_of(answer: type[BaseModel]) -> str:
+    """The schema as JSON text. A model writes the fields in the order in which they stand here: as they are declared.
+
+    It fits the strict subset of hosted providers: every property is required, what may be absent may be null, no other
+    properties are allowed, and no part refers to another. A default is not named: a model is to answer, not to agree.
+
+    Raises:
+        ValueError: the answer holds something that the subset has no form for, such as a mapping.
+    """
+    whole = answer.model_json_schema()
+    return json.dumps(_strict(whole, whole.get("$defs", {}), answer.__name__), ensure_ascii=False)
+
+
+def _strict(part: Mapping[str, Any], known: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """One part of a schema, with what it refers to in its place.
+
+    The description of a field is kept, that of a type is not: it speaks to a reader of the code.
+    """
+    meant = known[part["$ref"].rpartition("/")[2]] if "$ref" in part else part
+    strict: dict[str, Any] = {name: meant[name] for name in KEPT if name in meant}
+    if "const" in meant:
+        strict["enum"] = [meant["const"]]
+    if meant.get("minLength"):
+        strict["pattern"] = NOT_EMPTY
+    if "anyOf" in meant:
+        strict["anyOf"] = [_strict(choice, known, where) for choice in meant["anyOf"]]
+    elif meant.get("type") == "array":
+        strict["items"] = _strict(meant["items"], known, where)
+    elif meant.get("type") == "object":
+        if "properties" not in meant:
+            raise ValueError(f"{where} is a mapping; a strict schema has fixed fields")
+        fields = meant["properties"]
+        strict["properties"] = {
+            name: _described(field, _strict(field, known, f"{where}.{name}")) for name, field in fields.items()
+        }
+        strict["required"] = list(fields)
+        strict["additionalProperties"] = False
+    elif not {"type", "enum"} & set(strict):
+        raise ValueError(f"{where} has no type that a strict schema knows")
+    return strict
+
+
+def _described(field: Mapping[str, Any], strict: dict[str, Any]) -> dict[str, Any]:
+    return {"description": field["description"], **strict} if "description" in field else strict

@@ -1,0 +1,179 @@
+"""What one model can do, found out by asking it four times: a schema, a stream, a picture and a long prompt."""
+
+from __future__ import annotations
+
+import io
+import random
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Literal
+
+from PIL import Image
+from pydantic import BaseModel, Field
+
+from courtroom.errors import CourtroomError
+from courtroom.media.medium import Medium
+from courtroom.media.store import MediaStore
+from courtroom.models.card import card
+from courtroom.models.connections import Connections
+from courtroom.models.litellm_model import LiteLLMModel
+from courtroom.models.prices import estimate_tokens
+from courtroom.models.repair import InvalidAnswer, read_answer
+from courtroom.models.request import Message, Reply, Request
+from courtroom.models.schema import schema_of
+from courtroom.models.spec import ModelSpec
+from courtroom.models.task import Answer, Task
+from courtroom.strict import Strict
+
+LONG = 16_000
+"""Tokens of the long prompt, about what a run of 17 jurors sends at its end."""
+COLOURS = ("red", "green", "blue")
+SYSTEM = "You are being tried out. Answer shortly."
+
+
+class Trial(Strict):
+    """What came of one question."""
+
+    about: str
+    works: bool
+    sentence: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    """US dollars; None where no price is known."""
+    seconds: float = 0.0
+
+
+class Colour(Answer):
+    """What is in the picture."""
+
+    seen: str = Field(min_length=1, description="What the picture shows, in a few words.")
+    colour: Literal["red", "green", "blue", "none"] = Field(description="`none` where you see no picture.")
+
+
+class CodeWord(Answer):
+    """A word that stands at the beginning of a long text."""
+
+    code_word: str = Field(min_length=1)
+
+
+class LookAtColour(Task[Colour]):
+    """Which colour has the picture?"""
+
+    name = "look-at-colour"
+    title = "Picture"
+
+
+class FindCodeWord(Task[CodeWord]):
+    """Which code word was given?"""
+
+    name = "find-code-word"
+    title = "Code word"
+
+
+async def trials(spec: ModelSpec, connections: Connections, long: int = LONG) -> AsyncIterator[Trial]:
+    """Ask a model four times and say what works.
+
+    Args:
+        spec: the model and how it is asked; `structured`, `vision` and `attempts` are chosen here.
+        long: about how many tokens the long prompt has; less where the model's card says that it takes less.
+
+    Raises:
+        CourtroomError: the model can't be asked at all: no key, or nobody answers.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        media = MediaStore(Path(folder))
+        model = LiteLLMModel(media, connections)
+        try:
+            word = random.Random(spec.id).choice(("walnut", "harbour", "violet", "copper"))
+            short = f"The code word is {word}. Which is the code word?"
+            yield await _schema(model, spec, short, word)
+            yield await _stream(model, spec, short)
+            yield await _picture(model, spec, media)
+            yield await _long(model, spec, word, long)
+        finally:
+            await model.close()
+
+
+async def _schema(model: LiteLLMModel, spec: ModelSpec, text: str, word: str) -> Trial:
+    """The first question of all: an error that has nothing to do with the schema is an error of every question."""
+    trial = Trial(about="JSON schema", works=False, sentence="")
+    asked = spec.model_copy(update={"structured": "yes", "attempts": 1})
+    try:
+        reply = await model.answer(_request(asked, FindCodeWord(), text))
+    except CourtroomError:
+        plain = spec.model_copy(update={"structured": "no", "attempts": 1})
+        reply = await model.answer(_request(plain, FindCodeWord(), text))
+        return _of(trial, reply, False, "The schema is refused; answers are asked for in words, and checked.")
+    answer = _read(reply, CodeWord)
+    return _of(trial, reply, answer is not None, "It is enforced." if answer else "The answer does not fit it.")
+
+
+async def _stream(model: LiteLLMModel, spec: ModelSpec, text: str) -> Trial:
+    trial = Trial(about="Stream", works=False, sentence="")
+    parts: list[str] = []
+    asked = spec.model_copy(update={"structured": "no", "attempts": 2})
+    reply = await model.answer(_request(asked, FindCodeWord(), text), parts.append)
+    said = f"It comes in parts: {len(parts)}." if parts else "It comes whole; nothing shows before its end."
+    return _of(trial, reply, bool(parts), said)
+
+
+async def _picture(model: LiteLLMModel, spec: ModelSpec, media: MediaStore) -> Trial:
+    trial = Trial(about="Picture", works=False, sentence="")
+    colour = random.Random(spec.id).choice(COLOURS)
+    drawn = io.BytesIO()
+    Image.new("RGB", (128, 128), colour).save(drawn, "PNG")
+    picture = Medium(id="picture", kind="image", file="a.png", sha256=media.take(drawn.getvalue(), "a.png"))
+    asked = spec.model_copy(update={"structured": "no", "attempts": 1})
+    try:
+        reply = await model.answer(_request(asked, LookAtColour(), "Which colour fills the picture?", picture))
+    except CourtroomError as error:
+        return trial.model_copy(update={"sentence": f"Pictures are refused: {error}"})
+    answer = _read(reply, Colour)
+    sees = isinstance(answer, Colour) and answer.colour == colour
+    return _of(trial, reply, sees, "It sees." if sees else "It takes pictures and does not see what is in them.")
+
+
+async def _long(model: LiteLLMModel, spec: ModelSpec, word: str, long: int) -> Trial:
+    trial = Trial(about="Long prompt", works=False, sentence="")
+    known = card(spec.id) or {}
+    tokens = min(long, int(known.get("max_input_tokens") or long) - spec.max_tokens - 500)
+    line = "The parties repeat what they have said before, and nothing new comes up.\n"
+    filling = line * max(1, tokens // estimate_tokens(line))
+    asked = spec.model_copy(update={"structured": "no", "attempts": 1})
+    try:
+        reply = await model.answer(
+            _request(asked, FindCodeWord(), f"The code word is {word}.\n{filling}Which is the code word?")
+        )
+    except CourtroomError as error:
+        return trial.model_copy(update={"sentence": f"About {tokens:,} tokens are too many: {error}"})
+    answer = _read(reply, CodeWord)
+    found = isinstance(answer, CodeWord) and word in answer.code_word.lower()
+    said = f"Of {reply.usage.prompt or tokens:,} tokens the first are known at the end."
+    return _of(trial, reply, found, said if found else "Its beginning is lost before its end: raise the context size.")
+
+
+def _request(spec: ModelSpec, task: Task[Any], text: str, *media: Medium) -> Request:
+    form = f"{text}\nAnswer with one JSON object that fits this JSON schema:\n{schema_of(task.form)}"
+    return Request(spec, (Message("system", (SYSTEM,)), Message("user", (*media, form))), task, "check")
+
+
+def _read(reply: Reply, form: type[BaseModel]) -> BaseModel | None:
+    try:
+        return read_answer(reply.text, form, reply.finish)
+    except InvalidAnswer:
+        return None
+
+
+def _of(trial: Trial, reply: Reply, works: bool, sentence: str) -> Trial:
+    return trial.model_copy(
+        update={
+            "works": works,
+            "sentence": sentence,
+            "prompt_tokens": reply.usage.prompt,
+            "completion_tokens": reply.usage.completion,
+            "cost": reply.cost,
+            "seconds": reply.latency_s,
+        }
+    )

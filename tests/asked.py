@@ -1,0 +1,65 @@
+"""All that a procedure asks, rendered as a language model would be sent it; collected from rehearsals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from courtroom.cases.case import Case
+from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import merged
+from courtroom.media.medium import Medium
+from courtroom.models.prompts import Prompts
+from courtroom.models.request import Message
+from courtroom.models.task import Task
+from courtroom.procedures import PROCEDURES
+from tests.samples import sample
+
+MODEL = "openai/somebodys-own"
+"""Nobody is asked; a model without a card is taken to see pictures."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question as it was rendered."""
+
+    prompts: Prompts
+    task: Task[Any]
+    messages: tuple[Message, ...]
+
+    def text(self) -> str:
+        """All of it in the order in which it is sent; a picture or video as a line of its own."""
+        lines = []
+        for message in self.messages:
+            parts = [part if isinstance(part, str) else f"[{part.kind} {part.id}]\n" for part in message.parts]
+            lines.append("\n".join([f"===== {message.role}", *parts]))
+        return "\n".join(lines)
+
+
+def asked(
+    house: Courthouse, procedure: str, changes: Mapping[str, Any] | None = None, case: Case | None = None
+) -> list[Asked]:
+    """What a run with these changes of the default setup would ask, in the order in which it would ask it."""
+    found = PROCEDURES[procedure]
+    values = merged(found.setup().model_dump(mode="json"), changes or {})
+    values = merged(values, {"model": {"id": MODEL}})
+    said: list[Asked] = []
+    real = Prompts.render
+
+    async def render(prompts: Prompts, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
+        messages = await real(prompts, task, sees=sees)
+        said.append(Asked(prompts, task, messages))
+        return messages
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Prompts, "render", render)
+        house.estimate(procedure, case or sample(house, found.hears), found.setup.model_validate(values), 0)
+    return said
+
+
+def media_of(asked: Asked) -> list[Medium]:
+    """The pictures and videos that go with a question."""
+    return [part for message in asked.messages for part in message.parts if isinstance(part, Medium)]

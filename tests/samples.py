@@ -1,0 +1,53 @@
+"""A case of each kind, as tests of any procedure need one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from courtroom.cases.case import Case
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.drafts import DraftBatch, FirstDraft
+from courtroom.cases.files import read_upload
+from courtroom.cases.precedent import PrecedentBatch
+from courtroom.courthouse import Courthouse
+from courtroom.settings import DATA
+
+
+def precedents(house: Courthouse) -> Case:
+    chosen = tuple(house.knowledge.precedents.all()[:3])
+    return PrecedentBatch(id="precedents", title="Three precedents", precedents=chosen)
+
+
+def drafts(house: Courthouse) -> Case:
+    """One right first draft and one wrong one."""
+    statutes = tuple(house.knowledge.statutes.page(0, 5))
+    made = []
+    for number, summary in enumerate(case for case in house.library.cases() if case.kind == "criminal"):
+        case = house.library.case(summary.id)
+        assert isinstance(case, CriminalCase)
+        assert case.gold is not None
+        (real, *_) = case.gold.relevant_articles or ()
+        about = {"run": f"run-{number}", "key": f"key-{number}", "case": case, "points": ("A point.",)}
+        said = {"predicted_article": real if number else statutes[0].number, "explanation": "The facts meet it."}
+        made.append(FirstDraft.model_validate({**about, "statutes": statutes, **said}))
+    return DraftBatch(id="drafts", title="Two first drafts", drafts=tuple(made[:2]))
+
+
+MADE: dict[str, Callable[[Courthouse], Case]] = {"precedents": precedents, "drafts": drafts}
+"""Cases of the kinds of which no sample is bundled, as the app makes them from what it holds."""
+
+
+def sample(house: Courthouse, kind: str) -> Case:
+    """A case of a kind: one of the library, else one made here, else a file of the bundled data."""
+    for summary in house.library.cases():
+        if summary.kind == kind:
+            return house.library.case(summary.id)
+    if kind in MADE:
+        return MADE[kind](house)
+    for path in sorted(DATA.rglob("*.json")):
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(data, dict) and data.get("kind") == kind:
+            (package,) = read_upload(path.name, path)
+            return house.library.add(package)
+    raise AssertionError(f"no sample of kind {kind!r}: add one to data/, or a way to make one here")

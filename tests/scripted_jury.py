@@ -1,0 +1,65 @@
+"""A jury that answers by a script, so that any path through CyberJurors can be taken and all its prompts read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from courtroom.cases.dispute import Dispute
+from courtroom.courthouse import Courthouse
+from courtroom.engine.asker import Asker
+from courtroom.engine.record import Record
+from courtroom.models.request import Reply, Request, Usage, Watch
+from courtroom.models.spec import ModelSpec
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.settings import Settings
+from tests.openai_server import answer_for
+
+CASE = "phone-battery"
+
+
+class Jury:
+    """Answers by schema, so that any path through the procedure is taken; votes as it is told."""
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+        self.votes = lambda request: "buyer"
+        self.sufficient = False
+        self.alike = False
+        """Whether who is asked the same says the same, as the server of the benchmark does."""
+        self.seen: dict[str, Any] = {}
+        """What each finding says, whatever else it says."""
+
+    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        self.asked.append(request)
+        user = {"role": "user", "content": text_of(request)}
+        body: dict[str, Any] = {"messages": [{"role": "system", "content": ""}, user]}
+        answer = json.loads(answer_for(body, text_of(request) if self.alike else request.key))
+        if "verdict" in answer:
+            answer["verdict"] = self.votes(request)
+        if "is_sufficient" in answer:
+            answer["is_sufficient"] = self.sufficient
+            answer["visual_findings"] = [dict(found, **self.seen) for found in answer["visual_findings"]]
+        return Reply(text=json.dumps(answer), usage=Usage(prompt=1, completion=1))
+
+
+def hear(house: Courthouse, case: Dispute | None = None, seed: int = 0, **knobs: Any) -> Record:
+    setup = CyberJurorsSetup(**{"model": ModelSpec(id="scripted", vision="no"), "jury_size": 5, **knobs})
+    run = house.new_run("cyberjurors", case or house.library.case(CASE), setup, seed)
+    house.runner.go(run)
+    house.runner.wait(run, 30)
+    record = house.record(run)
+    assert record.run.status == "done", record.run.reason
+    return record
+
+
+def text_of(request: Request) -> str:
+    """All words of a request."""
+    return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))
+
+
+def courthouse(settings: Settings, jury: Jury) -> Courthouse:
+    """A courthouse in which the jury answers, whichever model is asked."""
+    house = Courthouse(settings)
+    house.runner._asker = Asker(house.answers, jury, house.writer)
+    return house

@@ -1,0 +1,283 @@
+"""What each stage of CyberJurors is shown: its own inputs of the paper's equations, whole, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.cases.dispute import Dispute, Evidence
+from courtroom.courthouse import Courthouse
+from courtroom.engine.control import Control
+from courtroom.engine.interventions import ChangeSetup
+from courtroom.engine.paper import departures
+from courtroom.knowledge.precedents import from_dispute
+from courtroom.knowledge.search import Search
+from courtroom.media.medium import Medium
+from courtroom.models.request import Request
+from courtroom.models.spec import ModelSpec
+from courtroom.models.wire import to_wire
+from courtroom.procedures.cyberjurors.paper import PAPER
+from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.settings import Settings
+from tests.benchmarks.bench_engine import calls_of, plan, shared_prefix
+from tests.openai_server import OpenAIServer
+from tests.pictures import video
+from tests.scripted_jury import CASE, Jury, courthouse, hear, text_of
+
+
+@pytest.fixture
+def jury() -> Jury:
+    return Jury()
+
+
+@pytest.fixture
+def house(tmp_path: Path, jury: Jury) -> Iterator[Courthouse]:
+    house = courthouse(Settings(home=tmp_path), jury)
+    yield house
+    house.close()
+
+
+def dispute(house: Courthouse) -> Dispute:
+    case = house.library.case(CASE)
+    assert isinstance(case, Dispute)
+    return case
+
+
+def asked(jury: Jury, *names: str) -> list[Request]:
+    return [request for request in jury.asked if request.task.name in names]
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """All texts within an answer."""
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from leaves(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from leaves(part)
+    elif isinstance(value, str):
+        yield value
+
+
+def test_a_juror_votes_on_all_that_its_examination_found(house: Courthouse, jury: Jury) -> None:
+    record = hear(house, jury_size=1, rounds=1)
+    (judged,) = asked(jury, "judge")
+    for call in record.calls:
+        if call.task in ("extract", "perceive", "analyse"):
+            assert call.value is not None
+            missing = [text for text in leaves(call.value) if text not in text_of(judged)]
+            assert missing == [] or set(missing) <= {"image", "video", "high", "medium", "low"}, call.path
+
+
+def test_selection_and_perception_see_one_side_and_of_it_what_was_not_selected_yet(
+    house: Courthouse, jury: Jury
+) -> None:
+    record = hear(house, jury_size=2)
+    case = dispute(house)
+    for request in asked(jury, "select", "perceive"):
+        task: Any = request.task
+        left = {piece.id for piece in (task.candidates if task.name == "select" else (task.evidence,))}
+        shown = {piece.id for piece in case.evidence if piece.text in text_of(request)}
+        assert shown == left
+        assert {piece[: piece.index("-")] for piece in shown} == {task.side}
+    taken = [call for call in record.calls if call.task == "select" and call.path.endswith("juror-01/select-buyer-1")]
+    later = next(r.task for r in asked(jury, "select") if r.tag.endswith("01") and r.task.looked_at)  # type: ignore[attr-defined]
+    assert taken[0].value is not None
+    assert taken[0].value["selected_evidence_id"] not in {piece.id for piece in later.candidates}  # type: ignore[attr-defined]
+
+
+def test_the_analysis_the_verdict_and_the_summary_are_not_sent_the_texts_of_the_evidence(
+    house: Courthouse, jury: Jury
+) -> None:
+    hear(house, jury_size=2)
+    case = dispute(house)
+    sent = asked(jury, "analyse", "judge", "summarise")
+    assert {request.task.name for request in sent} == {"analyse", "judge", "summarise"}
+    assert not any(piece.text in text_of(request) for request in sent for piece in case.evidence)
+    assert all(line.text in text_of(request) for request in sent for line in case.chat)
+
+
+def test_evidence_that_came_in_late_is_shown_to_all_as_it_is_and_not_examined(house: Courthouse, jury: Jury) -> None:
+    case = dispute(house)
+    late = Evidence(id="seller-9", side="seller", text="A receipt was found behind the sofa.", late=True)
+    hear(house, case.model_copy(update={"evidence": (*case.evidence, late)}), jury_size=1, grounding_rounds=1)
+    assert all(text_of(request).count("> A receipt was found behind the sofa.") == 1 for request in jury.asked)
+
+
+def test_earlier_clues_come_with_what_was_seen_and_what_it_argues(house: Courthouse, jury: Jury) -> None:
+    record = hear(house, jury_size=1)
+    first = record.call("evidence/juror-01/perceive-buyer-1")
+    assert first is not None
+    for name in ("select", "perceive"):
+        later = next(
+            request
+            for request in asked(jury, name)
+            if request.task.side == "buyer"
+            and (getattr(request.task, "looked_at", ()) or getattr(request.task, "before", ()))  # type: ignore[attr-defined]
+        )
+        finding = first.value["visual_findings"][0]  # type: ignore[index]
+        wanted = [finding["description"], finding["benefit_analysis"], first.value["sufficiency_reason"]]  # type: ignore[index]
+        assert all(text in text_of(later) for text in wanted), name
+
+
+def test_rules_are_for_the_verdict_alone(house: Courthouse, jury: Jury) -> None:
+    hear(house, jury_size=2, rules=("A torn label decides.",))
+    with_rules = {request.task.name for request in jury.asked if "A torn label decides." in text_of(request)}
+    assert with_rules == {"judge"}
+
+
+def test_a_changed_rule_asks_no_examination_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        house = Courthouse(Settings(home=tmp_path))
+        setup = CyberJurorsSetup(
+            model=ModelSpec(id="openai/any", vision="no"), jury_size=2, rounds=1, grounding_rounds=1
+        )
+        run = house.new_run("cyberjurors", house.library.case(CASE), setup, 0)
+        house.runner.go(run)
+        house.runner.wait(run, 60)
+        before = server.calls
+        setup = house.record(run).setup  # type: ignore[assignment]
+        fork = house.fork(run, setup.model_copy(update={"rules": (*setup.rules[1:], "A torn label decides.")}))
+        house.runner.go(fork)
+        house.runner.wait(fork, 60)
+        assert house.record(fork).run.status == "done"
+        assert server.calls - before == 3  # two verdicts and the summary of them
+        house.close()
+
+
+def test_a_persona_colours_the_examination_where_the_setup_wants_it(house: Courthouse, jury: Jury) -> None:
+    stages = ("extract", "select", "perceive", "analyse")
+    for wanted in (False, True):
+        jury.asked.clear()
+        record = hear(house, jury_size=2, rounds=1, persona_examines=wanted)
+        backgrounds = {member.id: member.persona.background for member in record.members if member.persona}
+        shown = {
+            name: all(backgrounds[request.tag.split("/")[1]] in text_of(request) for request in asked(jury, name))
+            for name in stages
+        }
+        assert shown == dict.fromkeys(stages, wanted)
+
+
+def test_examinations_that_differ_by_sampling_alone_are_asked_once_at_temperature_0(
+    house: Courthouse, jury: Jury
+) -> None:
+    def examined(seed: int, **knobs: Any) -> int:
+        jury.asked.clear()
+        record = hear(house, jury_size=3, rounds=1, seed=seed, **knobs)
+        assert len(asked(jury, "judge")) == 3
+        assert bool([note for note in record.notes if "asked once" in note]) == (len(asked(jury, "extract")) < 3)
+        return len(asked(jury, "extract"))
+
+    cold, other = ModelSpec(id="cold", vision="no", temperature=0), ModelSpec(id="other", vision="no", temperature=0)
+    assert examined(1) == 3
+    assert examined(2, model=cold) == 1
+    assert examined(3, model=cold, members={"juror-02": other}) == 2
+    assert examined(4, model=cold, persona_examines=True) == 3
+
+
+def test_who_joins_at_temperature_0_has_the_examination_that_was_made(house: Courthouse, jury: Jury) -> None:
+    cold = ModelSpec(id="cold", vision="no", temperature=0)
+    setup = CyberJurorsSetup(model=cold, jury_size=2, rounds=2, consensus=1.0)
+    run = house.new_run("cyberjurors", house.library.case(CASE), setup, 0)
+    house.runner.go(run, Control(stage="round 1"))
+    house.runner.wait(run, 30)
+    house.interventions.intervene(run, ChangeSetup(key="jury_size", value=3))
+    house.runner.go(run)
+    house.runner.wait(run, 30)
+    assert house.record(run).run.status == "done"
+    assert len(asked(jury, "extract")) == 1
+    assert "0/juror-03" in {request.tag for request in asked(jury, "judge")}
+
+
+@pytest.mark.parametrize(
+    ("order", "first"), [("paper", ("selected_evidence_id", "is_sufficient", "verdict")), ("reasons-first", ())]
+)
+def test_the_fields_of_an_answer_stand_in_the_order_that_the_setup_says(
+    house: Courthouse, jury: Jury, order: str, first: tuple[str, ...]
+) -> None:
+    hear(house, jury_size=1, rounds=1, field_order=order)
+    pairs = {
+        "select": ("selected_evidence_id", "reason"),
+        "perceive": ("is_sufficient", "sufficiency_reason"),
+        "judge": ("verdict", "reasoning"),
+    }
+    for name, (decision, reason) in pairs.items():
+        text = text_of(asked(jury, name)[0])
+        place = text.index('"required": ["' if name != "perceive" else '"required": ["visual_findings"')
+        assert (text.index(f'"{decision}"', place) < text.index(f'"{reason}"', place)) == (decision in first), name
+
+
+def test_a_selection_names_the_pieces_that_can_be_chosen(house: Courthouse, jury: Jury) -> None:
+    hear(house, jury_size=1)
+    for request in asked(jury, "select"):
+        ids = [piece.id for piece in request.task.candidates]  # type: ignore[attr-defined]
+        assert f'"enum": {json.dumps(ids)}' in text_of(request)
+
+
+@pytest.mark.parametrize("variant", ["baseline", "rules", "sr-cot", "iv-cot", "iv-cot-lite"])
+def test_a_single_model_is_not_told_of_a_jury_a_clerk_or_norms(house: Courthouse, jury: Jury, variant: str) -> None:
+    hear(house, variant=variant, rules=())
+    words = " ".join(text_of(request) for request in jury.asked).lower()
+    assert not any(word in words for word in ("jury", "juror", "clerk", "norm that", "norms", "vote"))
+
+
+def test_the_analysis_is_shown_key_frames_with_their_times_and_no_video_whole_again(
+    house: Courthouse, jury: Jury, tmp_path: Path
+) -> None:
+    kept = house.media.take(video(tmp_path / "a.webm", seconds=8.0).read_bytes(), "a.webm")
+    case = dispute(house)
+    clip = Medium(id="clip", kind="video", file="a.webm", sha256=kept)
+    pieces = tuple(p.model_copy(update={"media": (clip,) if p.id == "buyer-1" else ()}) for p in case.evidence)
+    jury.seen = {"media_index": 0, "timestamp": "00:02-00:05"}
+    seeing = ModelSpec(id="scripted", vision="yes")
+    hear(house, case.model_copy(update={"evidence": pieces}), jury_size=1, rounds=1, model=seeing)
+
+    def labels(name: str) -> list[str]:
+        wires = [to_wire(request.messages, house.media) for request in asked(jury, name)]
+        parts = [part for wire in wires for message in wire for part in message["content"] if isinstance(part, dict)]
+        return [part["text"] for part in parts if part["type"] == "text" and part["text"].startswith(("Video", "at "))]
+
+    assert labels("perceive")[0] == "Video clip, 30 frames:"
+    assert labels("analyse") == ["Video clip, 2 frames:", "at 00:02:", "at 00:05:"]
+
+
+def test_a_dispute_never_meets_the_precedent_that_was_made_of_it(house: Courthouse, jury: Jury) -> None:
+    own = from_dispute(dispute(house)).model_copy(update={"norms": ("The jury decided just this case so.",)})
+    copy = own.model_copy(update={"id": "copied"})
+    house.knowledge.precedents.add([own, copy])
+    record = hear(house, jury_size=2, precedents=5)
+    (found,) = [retrieval for retrieval in record.retrievals if isinstance(retrieval.query, Search)]
+    assert own.id not in {hit.id for hit in found.hits}
+    assert not any("decided just this case" in text_of(request) for request in jury.asked)
+
+
+def test_a_precedent_is_the_whole_dispute_with_its_chat_and_what_its_media_show(house: Courthouse) -> None:
+    case = dispute(house)
+    long = case.evidence[0].model_copy(update={"text": "The battery is weak. " * 400 + "That is all."})
+    text = from_dispute(case.model_copy(update={"evidence": (long, *case.evidence[1:])})).dispute
+    assert text.count("The battery is weak.") == 400
+    assert all(line.text in text for line in case.chat)
+    assert all(medium.description in text for medium in case.media())
+    assert all(piece.text in text for piece in case.evidence[1:])
+
+
+def test_most_of_the_prompts_lies_in_a_prefix_that_was_sent_before(house: Courthouse, jury: Jury) -> None:
+    jury.alike = True
+    record = hear(house, jury_size=9, rounds=3, consensus=1.0)
+    assert shared_prefix(calls_of(plan(house, record))) >= 0.85
+
+
+def test_the_presets_of_the_paper_are_its_settings() -> None:
+    plain, with_model = CYBERJURORS.presets[:2]
+    assert list(departures(CyberJurorsSetup.model_validate(plain.changes), PAPER)) == []
+    setup = CyberJurorsSetup.model_validate(with_model.changes)
+    assert list(departures(setup, PAPER)) == []
+    assert setup.model.id == "gemini/gemini-2.5-flash-lite"
+    assert {gone.setting.knob for gone in departures(CyberJurorsSetup(), PAPER)} == {"persona_examines", "key_media"}

@@ -1,0 +1,57 @@
+"""A procedure's paper settings, and models of roles that are given in part."""
+
+from __future__ import annotations
+
+import pytest
+
+from courtroom.engine.changes import changed, merged
+from courtroom.engine.paper import PaperSetting, changes, departures, title_of
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.setup import Setup
+from courtroom.models.spec import ModelSpec
+from courtroom.procedures import PROCEDURES
+
+PAPER = (PaperSetting("model.temperature", 0.0, "4.1"), PaperSetting("roles.clerk.max_tokens", 512, "4.2"))
+
+
+def test_a_preset_made_of_the_settings_leaves_the_model_as_it_was_chosen() -> None:
+    chosen = Setup(model=ModelSpec(id="openai/x", max_tokens=100)).model_dump(mode="json")
+    setup = Setup.model_validate(merged(chosen, changes(PAPER)))
+    assert (setup.model.id, setup.model.temperature, setup.model.max_tokens) == ("openai/x", 0.0, 100)
+    clerk = setup.spec("clerk", "clerk")
+    assert (clerk.id, clerk.temperature, clerk.max_tokens) == ("openai/x", 0.0, 512)
+    assert not list(departures(setup, PAPER))
+
+
+def test_a_setup_tells_where_it_departs_from_the_paper() -> None:
+    found = {departure.setting.knob: departure.value for departure in departures(Setup(), PAPER)}
+    assert found == {"model.temperature": 0.7, "roles.clerk.max_tokens": 2048}
+    assert title_of(Setup, "roles.clerk.max_tokens") == "Clerk · Longest answer (tokens)"
+    assert title_of(Setup, "model.temperature") == "Model · Temperature"
+
+
+@pytest.mark.parametrize("first", ["roles.judge.id", "model.temperature"])
+def test_a_role_that_is_given_another_model_keeps_everything_else_of_the_runs_model(first: str) -> None:
+    wanted = {"roles.judge.id": "openai/other", "model.temperature": 0.0, "model.max_tokens": 4000}
+    in_order = {first: wanted[first], **wanted}
+    judge = changed(Setup(), in_order).spec("judge-2", "judge")
+    assert (judge.id, judge.temperature, judge.max_tokens) == ("openai/other", 0.0, 4000)
+
+
+def test_a_member_has_what_it_is_not_given_from_its_role() -> None:
+    setup = changed(Setup(), {"roles.juror.temperature": 0.1, "members.juror-05.id": "openai/other"})
+    assert setup.spec("juror-05", "juror").temperature == 0.1
+    assert setup.spec("juror-04", "juror").id == setup.model.id
+
+
+def test_a_connection_is_not_passed_on_to_another_model() -> None:
+    setup = changed(Setup(model=ModelSpec(id="openai/x", connection="lab")), {"roles.judge.id": "openai/other"})
+    assert setup.spec("judge", "judge").connection == ""
+    assert changed(setup, {"roles.clerk.temperature": 0.0}).spec("clerk", "clerk").connection == "lab"
+
+
+@pytest.mark.parametrize("procedure", [one for one in PROCEDURES.values() if one.paper_settings], ids=lambda p: p.name)
+def test_the_preset_paper_has_every_setting_of_the_paper(procedure: Procedure) -> None:
+    (preset,) = [preset for preset in procedure.presets if preset.title == "Paper"]
+    values = merged(procedure.setup().model_dump(mode="json"), preset.changes)
+    assert not list(departures(procedure.setup.model_validate(values), procedure.paper_settings))

@@ -1,0 +1,42 @@
+"""Writes what each procedure asks in one sample case as text files, for a reader: `python -m tests.write_prompts`."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from courtroom.courthouse import Courthouse
+from courtroom.procedures import PROCEDURES
+from courtroom.settings import Settings
+from tests.asked import Asked, asked
+
+FOLDER = Path(__file__).parent / "rendered"
+
+
+def rendered(house: Courthouse, procedure: str) -> str:
+    """Each task as it is asked first and, where it is asked again and again, as it is asked last."""
+    first: dict[str, Asked] = {}
+    last: dict[str, Asked] = {}
+    for one in asked(house, procedure):
+        first.setdefault(one.task.name, one)
+        last[one.task.name] = one
+    texts = []
+    for name, one in first.items():
+        texts.append(f"########## {one.task.title} ({name})\n{one.text()}")
+        if last[name].text() != one.text():
+            texts.append(f"########## {one.task.title} ({name}), as it is asked last\n{last[name].text()}")
+    return "\n".join(texts)
+
+
+def main() -> None:
+    """Write a file for each procedure."""
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        house = Courthouse(Settings(home=Path(home)))
+        for procedure in PROCEDURES:
+            (FOLDER / f"{procedure}.txt").write_text(rendered(house, procedure), encoding="utf-8")
+        house.close()
+
+
+if __name__ == "__main__":
+    main()
