@@ -56,12 +56,15 @@ from courtroom.sweeps.sweeper import Sweeper
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """The knowledge base as it is asked from another loop: it works on the engine's."""
+    """The knowledge base as a rehearsal asks it: on the engine's loop, and by the server's own embedding alone.
+
+    An estimate must not have a whole collection embedded, at a price, by a model that somebody has just chosen.
+    """
 
     knowledge: Knowledge
     runner: Runner
 
-    async def answer(self, query: Query) -> tuple[Hit, ...]:
+    async def answer(self, query: Query, embedding: str) -> tuple[Hit, ...]:
         """Look something up."""
         return await asyncio.wrap_future(self.runner.do(self.knowledge.answer(query)))
 
@@ -112,7 +115,7 @@ class Courthouse:
         self.media = MediaStore(self.settings.media)
         self.library = Library(self.database, self.media)
         self.datasets = Datasets(self.database)
-        self.dataset_imports = DatasetImports(self.datasets, self.media)
+        self.dataset_imports = DatasetImports(self.datasets, self.media, self.settings.home / "uploads")
         self.store = RunStore(self.database)
         self.writer = Writer(self.database)
         self.people = People(self.database, self.writer)
@@ -384,7 +387,8 @@ class Courthouse:
         answering = {spec.otherwise if spec.id == PERSON else spec.id for spec in specs}
         if answering - {OFFLINE, ABSTAIN}:
             await self.pool.warm()
-        await self.knowledge.warm(self.procedures[record.run.procedure].looks_in)
+        knowledge = self.knowledge.using(record.setup.embedding)
+        await knowledge.warm(self.procedures[record.run.procedure].looks_in)
         if not self._warmed:
             self._warmed = True
             gc.collect()

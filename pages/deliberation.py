@@ -55,6 +55,8 @@ with st.container(horizontal=True, vertical_alignment="center"):
         st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.parent},{run}"})
 if any(member.spec.id == OFFLINE for member in record.members):
     st.caption(f":material/info: {NOTICE}")
+for warning in record.setup.warnings():
+    st.caption(f":material/warning: {literal(warning)}")
 notes = record.notes
 with st.expander(f"{len(notes)} notes on this run", icon=":material/info:") if len(notes) > 1 else st.container():
     for note in notes:

@@ -184,6 +184,7 @@ def test_simcourt_takes_the_statement_with_the_masked_penalty(desk: Desk) -> Non
     assert first.case.defendants == ("李某甲",)
     assert [one["charges"] for one in gold(desk)] == [("盗窃",), ("危险驾驶",)]  # folder 2 before folder 12
     assert gold(desk)[0]["term_of_imprisonment"]["imprisonment"] == 3
+    assert (first.id, second.id) == ("trial-2", "trial-12")
     assert (first.place, second.place) == ("data_LJP/2/data_anonymized.json", "data_LJP/12/data_anonymized.json")
 
 
@@ -248,6 +249,7 @@ def test_lecard_v2_has_articles_and_grades_in_trec_form(desk: Desk) -> None:  # 
         ("判处无期徒刑，剥夺政治权利终身", 0, "life_imprisonment"),
         ("免予刑事处罚", 0, ""),
         ("单处罚金人民币五千元", 0, ""),
+        ("判处罚金人民币五千元", 0, ""),
     ],
 )
 def test_terms_in_words_are_months(text: str, months: int, kind: str) -> None:

@@ -369,6 +369,7 @@ def test_media_beside_a_dispute_are_kept_and_one_that_lacks_them_is_refused(desk
     (row,) = desk.rows()
     assert [medium.sha256 is not None for medium in row.case.media()] == [True]
     assert "gone.png is named but absent" in str(done.problems[0])
+    assert [case.id for case in desk.datasets.with_media()] == ["one"]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -405,6 +406,14 @@ def test_a_stopped_import_goes_on_where_it_was(desk: Desk) -> None:  # noqa: F81
     assert [step[0] for step in told][0] == 2 * CHUNK
     assert told[-1] == (3 * CHUNK + 20, 0, 1.0)
     assert done.info.version == desk.take(source, name="unbroken").info.version
+
+
+def test_an_import_that_was_stopped_can_be_deleted(desk: Desk) -> None:  # noqa: F811
+    with pytest.raises(Stopped):
+        desk.importer.run(Order(source=str(records(desk, 2 * CHUNK)), name="set"), stopped=lambda: True)
+    desk.datasets.delete("set")
+    assert desk.datasets.pending() == []
+    assert desk.database.connection.execute("SELECT count(*) FROM dataset_rows").fetchone()[0] == 0
 
 
 def test_a_source_that_changed_is_read_anew(desk: Desk) -> None:  # noqa: F811

@@ -24,6 +24,12 @@ def part() -> None:
     draw_datasets()
 
 
+@pytest.fixture(autouse=True)
+def served(house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """The test's own folder is the one that the owner offers."""
+    monkeypatch.setattr(house.settings, "data_folder", tmp_path)
+
+
 def shown() -> AppTest:
     app = AppTest.from_function(part, default_timeout=60).run()
     assert not app.exception, app.exception
@@ -53,7 +59,7 @@ def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: 
     rows = [*(fact(n) for n in range(12)), fact(3), {"fact": NASTY}]
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     app = shown()
-    app.text_input(key="dataset_path").set_value(str(source)).run()
+    app.selectbox(key="dataset_path").select(source.name).run()
     press(app, "Import")
     settle(house, app)
     (info,) = house.datasets.list()
@@ -78,7 +84,7 @@ def test_numbers_for_labels_are_asked_for_and_the_names_are_kept(house: Courthou
     source = tmp_path / "WNLI.tsv"
     source.write_text("index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\t1\n1\tC.\tD.\t0\n")
     app = shown()
-    app.text_input(key="dataset_path").set_value(str(source)).run()
+    app.selectbox(key="dataset_path").select(source.name).run()
     press(app, "Import")
     settle(house, app)
     assert "are numbers, and the file does not say what they mean" in texts(app)
@@ -102,9 +108,28 @@ def test_an_import_that_was_interrupted_can_be_gone_on_with(house: Courthouse, t
     assert house.datasets.info("cail").count == 700
 
 
-def test_a_path_that_is_not_there_is_said(house: Courthouse) -> None:  # noqa: F811
+def test_no_file_of_the_server_is_offered_but_those_in_the_owners_folder(
+    house: Courthouse,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    served = tmp_path / "served"
+    (served / "glue").mkdir(parents=True)
+    (served / "glue" / "rte.tsv").write_text("a\tb\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "secret.jsonl").write_text("{}\n")
+    (served / "way-out").symlink_to(tmp_path / "other")
+    monkeypatch.setattr(house.settings, "data_folder", served)
     app = shown()
-    app.text_input(key="dataset_path").set_value("/not/there.jsonl").run()
+    assert app.selectbox(key="dataset_path").options == ["", "glue", "glue/rte.tsv"]
+    monkeypatch.setattr(house.settings, "data_folder", None)
+    assert not [box for box in shown().selectbox if box.key == "dataset_path"]
+
+
+def test_an_upload_is_taken_in_and_its_copy_is_let_go(house: Courthouse) -> None:  # noqa: F811
+    app = shown()
+    app.file_uploader[0].upload("feelings.csv", b"text,label\nso good,joy\nso bad,fear\n").run()
     press(app, "Import")
     settle(house, app)
-    assert "is not there. Check the path" in texts(app).replace("\\", "")
+    assert house.datasets.info("feelings").count == 2
+    assert not [path for path in (house.settings.home / "uploads").rglob("*") if path.is_file()]

@@ -29,8 +29,11 @@ ONCE = {re.sub(r"^(?:[A-Z_]+=\S+ )+", "", command.text): command for command in 
 """Each command, without the variables that are set before it, with a place where it stands."""
 NOT_RUN = {"pip", "uv", "docker", "ruff", "mypy", "lint-imports", "pytest", "pre-commit", "source", "python3"}
 """Commands that install, or that the tests are run with: of these, only the files that they name are looked up."""
+TRAINING = "courtroom.procedures.verdict.train"
+"""Trains a large model; here only its arguments are read. See tests/test_training.py."""
 SMALL = ["--set", "jury_size=3", "--set", "rounds=1"]
 STATUTE = {"number": 264, "text": "Whoever steals shall be punished.", "charges": ["theft"]}
+CHARGE = {"name": "theft", "articles": [264]}
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
         hear = ["run", "phone-battery", "--set", "jury_size=5", "--set", "rounds=2", "--set", "consensus=1", "--json"]
         hearing = json.loads(run(*hear))["run"]
         paused = json.loads(run(*hear, "--until", "round 1"))["run"]
-        run("run", "criminal-bus-wallet", "--procedure", "verdict")
+        run("run", "criminal-bus-wallet", "--procedure", "verdict", "--set", "learning.on=true")
+        run("knowledge", "snapshot", "january")
         run("datasets", "import", str(ROOT / "data" / "tasks" / "message-feeling.json"), "--name", "mine")
         run("datasets", "import", str(ROOT / "data" / "criminal_precedents.jsonl"), "--name", "crimes")
         run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
@@ -111,6 +115,8 @@ def perform(text: str, desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("COURTROOM_HOME", str(folder / "home"))
         monkeypatch.chdir(folder)
         shell((words[1:] if words[0] == "courtroom" else words[3:]) or ["--help"], desk, folder, monkeypatch)
+    elif words[2] == TRAINING:
+        importlib.import_module(TRAINING).parser().parse_args(words[3:])
     elif words[:2] == ["python", "-m"]:
         module(words[2], folder, monkeypatch)
     else:
@@ -162,9 +168,9 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
 
 def given_file(words: list[str], folder: Path) -> Path:
     """A file of one's own: a case, or a statute book."""
-    if "statutes" in words:
+    if "statutes" in words or "charges" in words:
         path = folder / "book.jsonl"
-        path.write_text(json.dumps(STATUTE) + "\n")
+        path.write_text(json.dumps(STATUTE if "statutes" in words else CHARGE) + "\n")
         return path
     if "predictions" in words:
         path = folder / "given.csv"

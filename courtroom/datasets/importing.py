@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
@@ -25,9 +25,9 @@ from courtroom.cases.readers.tables import question_of
 from courtroom.datasets.draft import Draft, Line, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.form import Around, Form, Made, row_id
-from courtroom.datasets.forms.retrieval import is_relevance, relevance_in_object, relevance_in_trec
+from courtroom.datasets.forms.retrieval import is_relevance, relevance_in
 from courtroom.datasets.packing import Frame
-from courtroom.datasets.records import Damaged, Reading, Record, json_of
+from courtroom.datasets.records import Damaged, Reading, Record
 from courtroom.datasets.row import DatasetInfo, Problem
 from courtroom.datasets.source import Part, fingerprint, parts
 from courtroom.datasets.store import Datasets
@@ -177,7 +177,7 @@ class _Work:
             skip = self._draft.state.get("records", 0) if number == first else 0
             part = self._files[number]
             if is_relevance(part):
-                self._relevance(part)
+                self._draft.relate(relevance_in(part))
             else:
                 chunk = self._part(number, part, skip, chunk)
         self._write(chunk, len(self._files), 0, 0)
@@ -351,28 +351,6 @@ class _Work:
         self._progress(self._taken, self._refused, read / sum(self._sizes))
         if self._stopped():
             raise Stopped(f"The import of “{self._order.name}” is stopped; go on with it at any time.")
-
-    def _relevance(self, part: Part) -> None:
-        """Judgments of relevance of queries and candidates."""
-        with part.open() as file:
-            if part.ending == ".json":
-                try:
-                    pairs = list(relevance_in_object(json_of(file.read(), part.name)))
-                except CaseError as error:
-                    raise CourtroomError(f"{part.name}: {error}") from error
-                self._draft.relate(pairs)
-                return
-            lines = enumerate(file, start=1)
-            while some := list(islice(lines, CHUNK * 20)):
-                self._draft.relate(self._pairs(part, some))
-
-    def _pairs(self, part: Part, lines: list[tuple[int, bytes]]) -> Iterator[tuple[str, str, int]]:
-        for number, line in lines:
-            if line.strip():
-                try:
-                    yield relevance_in_trec(line.decode(errors="replace"))
-                except CaseError as error:
-                    raise CourtroomError(f"{part.name}, line {number}: {error}") from error
 
     def _all_numbers(self, part: Part, met: tuple[str, ...]) -> set[str]:
         """Numbers that stand for labels, of the first records."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import threading
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from courtroom.cases.readers.numbered_labels import NumberedLabels
 from courtroom.datasets.importing import Imported, Importer, Order, Progress, Stopped
@@ -33,10 +35,15 @@ class UnderWay:
 
 
 class DatasetImports:
-    """All imports that this process works on, by the datasets' names."""
+    """All imports that this process works on, by the datasets' names.
 
-    def __init__(self, datasets: Datasets, media: MediaStore) -> None:
+    Args:
+        uploads: where uploaded files are until they are taken in.
+    """
+
+    def __init__(self, datasets: Datasets, media: MediaStore, uploads: Path) -> None:
         self.importer = Importer(datasets, media)
+        self._uploads = uploads
         self.under_way: dict[str, UnderWay] = {}
         self._threads: list[threading.Thread] = []
 
@@ -59,6 +66,17 @@ class DatasetImports:
         thread.start()
         return state
 
+    def keep(self, name: str, data: bytes) -> Path:
+        """An upload as a file, under its content, so that its import can be gone on with after a restart."""
+        folder = self._uploads / hashlib.sha256(data).hexdigest()[:16]
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / Path(name).name
+        if not path.exists():
+            part = path.with_name(f"{path.name}.part")
+            part.write_bytes(data)
+            part.replace(path)
+        return path
+
     def wait(self) -> None:
         """Wait until none goes on."""
         for thread in self._threads:
@@ -77,6 +95,9 @@ class DatasetImports:
 
         try:
             state.done = self.importer.run(state.order, progress, state.stopped.is_set)
+            if (source := Path(state.order.source)).is_relative_to(self._uploads):
+                source.unlink(missing_ok=True)
+                source.parent.rmdir()
         except NumberedLabels as error:
             state.asks, state.error = error.values, str(error)
         except Stopped as error:

@@ -55,6 +55,16 @@ def unpacked(body: str, frame: Frame | None, pool: str) -> Case:
     return frame.task(Labelled.model_validate_json(body), pool)
 
 
+def parsed(body: str) -> Case | Labelled:
+    """What a row holds, without what all rows share.
+
+    Raises:
+        CaseError, ValueError: it is damaged.
+    """
+    data = json.loads(body)
+    return parse_case(data) if isinstance(data, dict) and "kind" in data else Labelled.model_validate(data)
+
+
 def text_of(case: Case | Labelled) -> str:
     """All words that a member would read."""
     if isinstance(case, Labelled):

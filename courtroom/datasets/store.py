@@ -14,9 +14,10 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
+from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets.draft import CHUNK, Draft, Line, forget, version_of
-from courtroom.datasets.packing import Frame, frame_of
+from courtroom.datasets.packing import Frame, frame_of, parsed
 from courtroom.datasets.row import DatasetInfo, Pending, Problem, Row
 from courtroom.datasets.selection import POOL, numbers_by_id, numbers_of, rows_of, splits_of
 from courtroom.datasets.splitting import Unit, divided
@@ -151,6 +152,17 @@ class Datasets:
         )
         return (tuple(row) for row in rows)
 
+    def with_media(self) -> Iterator[Case]:
+        """All cases of all datasets that have pictures or videos in the store; those that can't be read are left out."""
+        rows = self.database.connection.execute("""SELECT body FROM dataset_rows WHERE instr(body, '"sha256":"')""")
+        for row in rows:
+            try:
+                case = parsed(row["body"])
+            except (ValueError, CourtroomError):
+                continue
+            if isinstance(case, Case):
+                yield case
+
     def relevance(self, name: str, version: str | None = None) -> dict[str, dict[str, int]]:
         """For each query's row, how relevant candidates' rows are (qrels); empty where a dataset has no such judgments."""
         found: dict[str, dict[str, int]] = {}
@@ -255,13 +267,19 @@ class Datasets:
         return self.info(name, new)
 
     def delete(self, name: str, version: str | None = None) -> None:
-        """Forget one version of a dataset; all of them by default.
+        """Forget one version of a dataset; by default all of them, and imports of this name that were interrupted.
 
         Raises:
             CourtroomError: there is none.
         """
-        self._row(name, version)
+        begun = self.database.connection.execute(
+            "SELECT id FROM datasets WHERE name = ? AND version IS NULL", (name,)
+        ).fetchall()
+        if version is not None or not begun:
+            self._row(name, version)
         with self.database.transaction() as db:
+            for row in begun if version is None else ():
+                forget(db, row["id"])
             for row in self._finished():
                 if row["name"] == name and version in (None, row["version"]):
                     forget(db, row["id"])

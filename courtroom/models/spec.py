@@ -28,6 +28,9 @@ RECORDED = {"recorded": True}
 soon as it would be asked."""
 
 Switch = Literal["auto", "yes", "no"]
+LEFT_OUT = "left-out"
+"""How a model is asked on texts alone: neither pictures nor their descriptions reach it."""
+Vision = Literal["auto", "yes", "no", "left-out"]
 Extra = str | int | float | bool | list[str]
 
 _WORD = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -81,10 +84,11 @@ class ModelSpec(Strict):
         title="Further parameters",
         description=f"Passed on to the provider: {', '.join(EXTRAS)}.",
     )
-    vision: Switch = Field(
+    vision: Vision = Field(
         default="auto",
         title="Can see pictures",
-        description="`auto`: known from the model's card, else found out at the first picture.",
+        description="`auto`: known from the model's card, else found out at the first picture. `no`: descriptions stand in their "
+        "place. `left-out`: neither pictures nor descriptions, as in the text-only rows of papers.",
     )
     structured: Switch = Field(
         default="auto",

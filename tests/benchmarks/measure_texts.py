@@ -26,6 +26,8 @@ VARIANTS = {
     "without editor": "no-editor",
     "generator A alone": "generator-a",
     "generator B alone": "generator-b",
+    "SummIt": "summit",
+    "QA-prompted": "qa-prompt",
 }
 MEASURES = {"ROUGE-1": "rouge_1", "ROUGE-2": "rouge_2", "ROUGE-L": "rouge_l", "BLEU": "bleu"}
 STRUCTURES = ("single", "multiple", "parallel", "sequential")

@@ -15,8 +15,9 @@ In the flat form of Hugging Face's copy, the fields of `meta` and of the term st
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from courtroom.errors import CaseError
@@ -72,22 +73,38 @@ def _flat_term(row: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in TERM if name in row}
 
 
-def criminal(facts: str, *, source: str, defendants: Sequence[str] = (), **gold: Any) -> dict[str, Any]:
+def criminal(
+    facts: str,
+    *,
+    source: str,
+    defendants: Sequence[str] = (),
+    given: Mapping[str, Any] | None = None,
+    each: Sequence[Mapping[str, Any]] = (),
+    **gold: Any,
+) -> dict[str, Any]:
     """A criminal case as plain data; its id comes from its facts, so that the same facts have the same id.
 
     Args:
+        given: fields of `Given`, what the record gives beside the facts; with it the id is another one.
+        each: fields of `DecidedFor`, where a record tells what was decided on each of several defendants. The first is the
+            primary one.
         gold: fields of `Gold`; None where a record does not tell.
     """
     facts = facts.strip()
     first = facts.replace("\n", " ")
+    content = facts + (json.dumps(given, ensure_ascii=False, sort_keys=True) if given else "")
+    if each:
+        defendants = list(dict.fromkeys((*(one["name"] for one in each), *defendants)))
+        gold = {name: value for name, value in each[0].items() if name != "name"} | {"each": list(each)} | gold
     return {
         "kind": "criminal",
-        "id": f"case-{hashlib.sha256(facts.encode(errors='surrogatepass')).hexdigest()[:16]}",
+        "id": f"case-{hashlib.sha256(content.encode(errors='surrogatepass')).hexdigest()[:16]}",
         "title": first[:40] + ("…" if len(first) > 40 else ""),
         "language": "zh" if is_chinese(facts) else "en",
         "source": source,
         "facts": facts,
         "defendants": list(defendants or defendants_in(facts)),
+        "given": dict(given) if given else None,
         "gold": {name: value for name, value in gold.items() if value is not None} or None,
     }
 

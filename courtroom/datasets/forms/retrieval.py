@@ -18,8 +18,9 @@ from typing import Any
 
 from courtroom.cases.readers import cail
 from courtroom.datasets.forms.form import Around, Form, Made, case_of
+from courtroom.datasets.records import json_of
 from courtroom.datasets.source import RELEVANCE, Part
-from courtroom.errors import CaseError
+from courtroom.errors import CaseError, CourtroomError
 
 QUERIES, CANDIDATES = "queries", "candidates"
 _LABELS = re.compile(r"(golden_labels|label(_top\d+)?(_dict)?)\.json")
@@ -40,29 +41,36 @@ def candidate_id(own: Any) -> str:
     return f"candidate-{own}"
 
 
-def relevance_in_trec(line: str) -> tuple[str, str, int]:
-    """Query, candidate and grade of a line.
+def relevance_in(part: Part) -> Iterator[tuple[str, str, int]]:
+    """Query, candidate and grade of each judgment in a file.
 
     Raises:
-        CaseError: it is none.
+        CourtroomError: a line, or the file, is no judgment of relevance; the sentence names it.
     """
-    fields = line.split()
-    if len(fields) != 4 or not re.fullmatch(r"-?\d+", fields[3]):
-        raise CaseError("it must be query, 0, candidate and grade, with spaces between.")
-    return query_id(fields[0]), candidate_id(fields[2]), int(fields[3])
+    with part.open() as file:
+        if part.ending == ".json":
+            try:
+                yield from _in_object(json_of(file.read(), part.name))
+            except CaseError as error:
+                raise CourtroomError(f"{part.name}: {error}") from error
+            return
+        for number, line in enumerate(file, start=1):
+            fields = line.decode(errors="replace").split()
+            if fields and (len(fields) != 4 or not re.fullmatch(r"-?\d+", fields[3])):
+                raise CourtroomError(
+                    f"{part.name}, line {number}: it must be query, 0, candidate and grade, with spaces between."
+                )
+            if fields:
+                yield query_id(fields[0]), candidate_id(fields[2]), int(fields[3])
 
 
-def relevance_in_object(content: Any) -> Iterator[tuple[str, str, int]]:
-    """Query, candidate and grade from an object by query: a list of relevant ids, or grades by id.
-
-    Raises:
-        CaseError: it is no such object.
-    """
+def _in_object(content: Any) -> Iterator[tuple[str, str, int]]:
+    """By query a list of relevant ids, or grades by id."""
     if not isinstance(content, dict):
         raise CaseError("it must be an object with a list of candidates, or their grades, for each query.")
     for query, found in content.items():
-        if isinstance(found, dict):
-            yield from ((query_id(query), candidate_id(one), int(grade)) for one, grade in found.items())
+        if isinstance(found, dict) and all(isinstance(grade, int) for grade in found.values()):
+            yield from ((query_id(query), candidate_id(one), grade) for one, grade in found.items())
         elif isinstance(found, list) and all(isinstance(one, int | str) for one in found):
             yield from ((query_id(query), candidate_id(one), 1) for one in found)
         else:

@@ -13,7 +13,7 @@ _NUMERAL = r"[\d零〇一二两三四五六七八九十]+"
 _MONTHS = re.compile(
     rf"(?:有期徒刑|拘役|管制)\s*(?:(?P<years>{_NUMERAL})年)?(?:零|又)?(?:(?P<half>半)|(?P<months>{_NUMERAL})个?月)?"
 )
-_NONE = re.compile(r"免[予于]?刑事处罚|单处罚金|无罪")
+_NONE = re.compile(r"免[予于]?刑事处罚|罚金|无罪")
 
 
 def term_in_words(text: str) -> dict[str, Any] | None:

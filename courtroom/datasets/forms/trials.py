@@ -106,7 +106,8 @@ def _simcourt(record: dict[str, Any], around: Around) -> Iterator[Made]:
         charges=cail.charges(record["charge"]),
         term_of_imprisonment=_term(months),
     )
-    yield Made(case_of(data), id=around.part.folder if around.part.stem.startswith("data") else around.part.stem)
+    own = around.part.folder if around.part.stem.startswith("data") else around.part.stem
+    yield Made(case_of(data), id=f"trial-{own or around.number}")
 
 
 def _term(value: int | float | str | None) -> dict[str, Any] | None:

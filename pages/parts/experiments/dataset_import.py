@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from courtroom.errors import CourtroomError
 from pages.parts.shared.inert import inert, literal
 
 LIVE_S = 0.5
+MOST_OFFERED = 500
 TYPES = ["json", "jsonl", "ndjson", "csv", "tsv", "txt", "parquet", "arrow", "zip", "gz"]
 AS_IT_LOOKS = "as the first record looks"
 
@@ -26,9 +26,13 @@ def import_form(house: Courthouse, opened: bool) -> None:
     with st.expander("Import", icon=":material/upload:", expanded=opened):
         left, right = st.columns(2, gap="large")
         file = left.file_uploader("A file", TYPES, key="dataset_file")
-        path = right.text_input(
-            "Or a file or folder on the server", key="dataset_path", placeholder="/data/cail2018 · /data/glue/rte"
-        )
+        path, served = "", house.settings.data_folder
+        if served is not None:
+            path = str(right.selectbox("Or a file or folder on the server", ["", *_inside(served)], key="dataset_path"))
+        else:
+            right.caption(
+                "For files on the server, its owner sets `COURTROOM_DATA_FOLDER`, or imports them in the shell."
+            )
         right.caption(
             "JSON, JSON lines, CSV, TSV, Parquet, ZIP, folders of these, and folders as Hugging Face has them."
         )
@@ -37,7 +41,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
         form = columns[1].selectbox(
             "Read",
             [AS_IT_LOOKS, *FORMS],
-            format_func=lambda one: literal(FORMS[one].title if one in FORMS else one),
+            format_func=lambda one: FORMS[one].title if one in FORMS else one,
             key="dataset_form",
         )
         config = columns[2].text_input(
@@ -45,7 +49,8 @@ def import_form(house: Courthouse, opened: bool) -> None:
         )
         if st.button("Import", type="primary", disabled=not (file or path.strip()), key="dataset_import"):
             try:
-                source = _kept(house, file.name, file.getvalue()) if file else Path(path.strip()).expanduser()
+                kept = house.dataset_imports.keep(file.name, file.getvalue()) if file else None
+                source = kept or (served or Path()) / path
                 order = Order(
                     source=str(source),
                     name=name.strip() or _name(source.name),
@@ -55,6 +60,13 @@ def import_form(house: Courthouse, opened: bool) -> None:
                 house.dataset_imports.begin(order)
             except CourtroomError as error:
                 st.error(literal(str(error)))
+
+
+def _inside(folder: Path) -> list[str]:
+    """The files and folders in the owner's folder, at most two levels down; nothing that leads out of it."""
+    root = folder.resolve()
+    found = [path for pattern in ("*", "*/*") for path in sorted(root.glob(pattern))]
+    return [str(path.relative_to(root)) for path in found if path.resolve().is_relative_to(root)][:MOST_OFFERED]
 
 
 def imports_under_way(house: Courthouse) -> None:
@@ -136,18 +148,6 @@ def _ask(house: Courthouse, state: UnderWay) -> None:
             st.error(literal(str(error)))
             return
         st.rerun(scope="app")
-
-
-def _kept(house: Courthouse, name: str, data: bytes) -> Path:
-    """An upload as a file, under its content, so that the import can be gone on with after a restart."""
-    folder = house.settings.home / "imports" / "datasets" / hashlib.sha256(data).hexdigest()[:16]
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / Path(name).name
-    if not path.exists():
-        part = path.with_name(f"{path.name}.part")
-        part.write_bytes(data)
-        part.replace(path)
-    return path
 
 
 def _name(source: str) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from courtroom.cases.case import Case
+from courtroom.engine.knobs import Widget
 from courtroom.engine.procedure import Procedure
 from courtroom.models.connections import Connections
 from courtroom.models.keys import first_set, typed_name
@@ -28,13 +29,13 @@ def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Con
     """The run's model with its parameters, then exceptions."""
     st.subheader("The run's model")
     draft.values["model"] = _spec(draft.values["model"], draft.key("model"), connections)
-    st.subheader("By role", help="Empty: the run's model.")
+    st.subheader("By role", help="Empty: the run's model, or nobody where a role needs a model of its own.")
     roles = draft.values["roles"]
     for column, role in zip(st.columns(len(procedure.roles), gap="large"), procedure.roles, strict=True):
         with column:
             given = st.text_input(
                 declared(role.title), roles.get(role.name, {}).get("id", ""), key=draft.key(f"role-{role.name}"), help=declared(role.help),
-                placeholder="the run's model",
+                placeholder="a model of its own" if role.own_model else "the run's model",
             )  # fmt: skip
             there = roles.get(role.name, {}).get("connection", "")
             if given.strip() and (connections or there):
@@ -60,6 +61,9 @@ def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Con
             "connection": [chosen.get(member.id, {}).get("connection", "") for member in members],
         }
     )
+    stated = draft.values[name] if (name := draft.drawn.get(Widget.POINTS_OF_VIEW)) else None
+    if stated is not None:
+        table["point of view"] = [stated.get(member.id, "") for member in members]
     if not connections and not any(table["connection"]):
         table = table.drop(columns="connection")
     edited = st.data_editor(
@@ -69,11 +73,15 @@ def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Con
             "connection": st.column_config.SelectboxColumn(
                 "connection", options=["", *connections], help="Empty: the provider's own server."
             ),
+            "point of view": st.column_config.TextColumn(
+                "point of view", width="large", help="What this seat looks at first; empty: nothing is said of it."
+            ),
         },
     )  # fmt: skip
-    for row in edited.itertuples():
-        there = str(getattr(row, "connection", None) or "")
-        _put(chosen, str(row.member), str(row.model or ""), there, draft.values["model"])
+    for row in edited.to_dict("records"):
+        _put(chosen, row["member"], row["model"] or "", row.get("connection") or "", draft.values["model"])
+        if stated is not None:
+            _state(stated, row["member"], row["point of view"] or "")
 
 
 def keys_form(connections: Connections) -> None:
@@ -160,6 +168,13 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
         except json.JSONDecodeError:
             st.error('Further parameters must be a JSON object, such as {"reasoning_effort": "low"}.')
     return values
+
+
+def _state(into: dict[str, str], member: str, view: str) -> None:
+    if view.strip():
+        into[member] = view.strip()
+    else:
+        into.pop(member, None)
 
 
 def _put(into: dict[str, Any], name: str, model: str, connection: str, base: dict[str, Any]) -> None:
