@@ -124,6 +124,7 @@ class Courthouse:
         self.taking_in: dict[str, TakingIn] = {}
         """Imports that this process has worked on, by their digests."""
         self._pools: set[str] = set()
+        self._offering = threading.Lock()
         self._streaming = streaming
         self._warmed = False
         self._lock = threading.Lock()
@@ -363,9 +364,11 @@ class Courthouse:
 
     def _offer(self, case: Case) -> None:
         """Take in what a case brings along to be found in its hearing, and the examples of the dataset that it is from."""
-        if isinstance(case, LabelledTask) and case.pool and case.pool not in self._pools:
-            self.knowledge.take_examples(case.under(), self.datasets.examples(case.pool))
-            self._pools.add(case.pool)
+        if isinstance(case, LabelledTask) and case.pool:
+            with self._offering:  # many cells of an experiment are made at once: the examples are taken in by the first
+                if case.pool not in self._pools:
+                    self.knowledge.take_examples(case.under(), self.datasets.examples(case.pool))
+                    self._pools.add(case.pool)
         self.knowledge.offer(case)
 
     def close(self) -> None:
