@@ -21,7 +21,7 @@ from courtroom.engine.live import Live
 from courtroom.engine.payments import Payer, Payment, in_sum
 from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.run import Status
+from courtroom.engine.run import CELL, Status
 from courtroom.engine.services import Services
 from courtroom.engine.spent import Spent
 from courtroom.engine.store import RunStore
@@ -154,7 +154,9 @@ class Drive:
 
         overtaken = store.rewinding.overtaken(run)
         paid = in_sum(store.payments.of(run).values())
-        ledger = DiskLedger(store, run, events, hand, teaches=row.parent is None, overtaken=overtaken)
+        ledger = DiskLedger(
+            store, run, events, hand, teaches=row.parent is None and row.origin != CELL, overtaken=overtaken
+        )
 
         def resumed() -> None:
             hand.do(partial(store.set_status, run, "running"))

@@ -260,6 +260,20 @@ MIGRATIONS: tuple[str, ...] = (
         GROUP BY run, path, json_extract(body, '$.keys'), iif(json_extract(body, '$.value') IS NULL, seq, 0)
         ORDER BY min(seq);
     """,
+    # An experiment and its cells: each with its run's id before the run is made, and what it came to once it is done.
+    """
+    CREATE TABLE experiments (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, body TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL,
+        reason TEXT NOT NULL DEFAULT '', created REAL NOT NULL, owner TEXT, heartbeat REAL
+    );
+    CREATE TABLE experiment_cells (
+        experiment TEXT NOT NULL, number INTEGER NOT NULL, arm INTEGER NOT NULL, row TEXT NOT NULL, repeat INTEGER NOT NULL,
+        seed INTEGER NOT NULL, phase TEXT NOT NULL, run TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
+        reason TEXT NOT NULL DEFAULT '', outcome TEXT, PRIMARY KEY (experiment, number)
+    ) WITHOUT ROWID;
+    CREATE INDEX experiment_cells_by_run ON experiment_cells (run);
+    CREATE INDEX experiment_cells_by_state ON experiment_cells (experiment, state, arm);
+    """,
 )
 
 

@@ -118,6 +118,11 @@ class SweepStore:
         row = self._database.connection.execute("SELECT status FROM sweeps WHERE id = ?", (sweep,)).fetchone()
         return str(row["status"]) if row else "deleted"
 
+    def under_way(self) -> list[tuple[str, str | None, float | None]]:
+        """Sweeps that count as running, each with who drives it and the last heartbeat."""
+        rows = self._database.connection.execute("SELECT id, owner, heartbeat FROM sweeps WHERE status = 'running'")
+        return [tuple(row) for row in rows]
+
     def set_status(self, sweep: str, status: Status, reason: str = "") -> None:
         """Say where the sweep stands."""
         self._database.connection.execute(
