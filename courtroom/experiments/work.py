@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from courtroom.engine.record import Record
 from courtroom.engine.run import CELL
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Budget, Setup
 from courtroom.errors import CourtroomError, log_file
 from courtroom.experiments.begin import setup_of
-from courtroom.experiments.outcome import of_record
+from courtroom.experiments.outcome import Outcome, of_record
 from courtroom.experiments.ports import House
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import ExperimentStore, Kept, KeptCell, Status
@@ -139,12 +140,11 @@ class Cells:
         status = await asyncio.to_thread(self._made, state, cell)
         if status != "done":
             await runner.finish(cell.run, keys)
-        record = await asyncio.to_thread(runner.record, cell.run)
+        record, outcome = await asyncio.to_thread(_ended, runner, cell.run)
         if record.run.status == "failed":
             state.spend(cell.arm, (record.asked, sum(record.tokens), record.cost or 0.0))
             await self._failed(state, cell, record.run.reason)
-        elif record.run.verdict is not None and record.run.status == "done":
-            outcome = await asyncio.to_thread(of_record, record)
+        elif outcome is not None:
             tokens = outcome.prompt_tokens + outcome.completion_tokens
             state.spend(cell.arm, (outcome.asked, tokens, outcome.cost or 0.0))
             state.done.add(cell.arm)
@@ -169,6 +169,12 @@ class Cells:
 
     async def _fail(self, job: str, cell: KeptCell, reason: str) -> None:
         await self._house.writer.do(lambda: self._store.fail(job, cell.number, reason))
+
+
+def _ended(runner: Runner, run: str) -> tuple[Record, Outcome | None]:
+    """A run as it stands, and its outcome where it is done."""
+    record = runner.record(run)
+    return record, of_record(record) if record.run.status == "done" else None
 
 
 def used_up(state: UnderWay, arm: int) -> str:
