@@ -118,7 +118,7 @@ class Knowledge:
         self.embedding = Remembered(embedding_of(settings.embedding), database)
         self._database, self._settings = database, settings
         self._opened: dict[str, Collection[Any]] = {}  # of bases other than the bundled one
-        self._warm: dict[Name, int] = {}  # the version of each collection at which it was loaded last
+        self._warm: set[Name] = set()  # collections that are loaded
         self._others: dict[str, Knowledge] = {}  # the same records, compared by other embeddings
 
     def using(self, embedding: str) -> Knowledge:
@@ -325,13 +325,11 @@ class Knowledge:
             self.examples.add(some)
 
     async def warm(self, collections: tuple[Name, ...]) -> None:
-        """Load what look-ups in these collections need; nothing where none of them has changed since."""
+        """Load what look-ups in these collections need, once. What changes later is taken in by the look-up that needs it."""
         for name in collections:
-            collection = self.of(name)
-            version = collection.version()
-            if self._warm.get(name) != version:
-                await collection.warm()
-                self._warm[name] = version
+            if name not in self._warm:
+                await self.of(name).warm()
+                self._warm.add(name)
 
     def close(self) -> None:
         """Let go of the indexes; a look-up opens them again."""

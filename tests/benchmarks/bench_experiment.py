@@ -1,9 +1,9 @@
 """An experiment of many cells beside a bare loop of LiteLLM calls, in one run: `python -m tests.benchmarks.bench_experiment`.
 
-`--cells` and `--at-once` say how large (5,000 and 32 by default); `--tiny` only shows that it runs.
+`--cells` says how many (5,000 by default), `--limit` how many calls the model takes at once (32); `--tiny` only shows that it runs.
 
 A server on loopback answers after 0.2 s. An experiment labels one text in each cell, with one call; then the very same
-requests are sent by a bare `litellm.acompletion` loop with as many under way at once. Both are warm: a few cells come before. Printed are cells a second and CPU
+requests are sent by a bare `litellm.acompletion` loop that keeps as many calls under way. Both are warm: a few cells come before. Printed are cells a second and CPU
 time a cell of both, our throughput as a share of the loop's, and the most memory that the process has held.
 """
 
@@ -32,6 +32,8 @@ from courtroom.settings import Settings
 from tests.openai_server import server_process
 
 DELAY = 0.2
+CELLS = 3
+"""Cells under way for each call: one that is read or written is not waiting for its answer."""
 WARM = 8
 """Cells before those that are measured."""
 SINGLE = {"structure": "single", "judges": 1, "shots": 0, "explain": False}
@@ -47,9 +49,7 @@ def texts(first: int, many: int) -> Iterator[Row]:
         name = f"text-{number:05}"
         said = f"Parcel {number} came {number % 9} days late, and the box was {'torn' if number % 2 else 'whole'}."
         item = Labelled(id=name, text=said, label="sad" if number % 2 else "glad")
-        case = LabelledTask(
-            id=name, title=said, labels=LABELS, question="How does the writer feel?", items=(item,)
-        )
+        case = LabelledTask(id=name, title=said, labels=LABELS, question="How does the writer feel?", items=(item,))
         yield Row(id=name, case=case, split="test")
 
 
@@ -60,13 +60,14 @@ def timed(work: Callable[[], object]) -> Took:
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
-def experiment(house: Courthouse, first: int, cells: int, at_once: int) -> Took:
+def experiment(house: Courthouse, first: int, cells: int, limit: int) -> Took:
     """Bring every cell to its end."""
     dataset = f"texts-{first}"
     house.datasets.add(dataset, texts(first, cells))
-    arm = {"name": "one call", "procedure": "courtroom-llm", "model": MODEL, "set": SINGLE}
+    knobs = {**SINGLE, "model.concurrency": limit}
+    arm = {"name": "one call", "procedure": "courtroom-llm", "model": MODEL, "set": knobs}
     name = house.experiments.begin(
-        parsed({"name": "bench", "dataset": {"name": dataset}, "at_once": at_once, "arms": [arm]}, "bench")
+        parsed({"name": "bench", "dataset": {"name": dataset}, "at_once": CELLS * limit, "arms": [arm]}, "bench")
     )
 
     def work() -> None:
@@ -91,7 +92,7 @@ def requests(house: Courthouse, cells: int) -> list[dict[str, Any]]:
     ]
 
 
-async def bare(calls: list[dict[str, Any]], at_once: int) -> None:
+async def bare(calls: list[dict[str, Any]], limit: int) -> None:
     """The same requests, with nothing but LiteLLM: so many workers take one after the other."""
     left = iter(calls)
 
@@ -100,7 +101,7 @@ async def bare(calls: list[dict[str, Any]], at_once: int) -> None:
             await load().acompletion(model=MODEL, **call, num_retries=0, max_retries=0)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(at_once):
+        for _ in range(limit):
             group.create_task(worker())
 
 
@@ -109,20 +110,20 @@ def memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def measure(folder: Path, cells: int, at_once: int) -> None:
+def measure(folder: Path, cells: int, limit: int) -> None:
     """Measure in a home of its own, and print."""
     with server_process(delay=DELAY) as address:
         os.environ["OPENAI_API_BASE"], os.environ["OPENAI_API_KEY"] = address, "none"
         house = Courthouse(Settings(home=folder / "home"))
-        experiment(house, 0, WARM, at_once)
-        ours = experiment(house, WARM, cells, at_once)
+        experiment(house, 0, WARM, limit)
+        ours = experiment(house, WARM, cells, limit)
         held = memory()
         calls = requests(house, cells)
         house.close()
     with server_process(delay=DELAY) as address:
         os.environ["OPENAI_API_BASE"] = address
-        theirs = timed(lambda: asyncio.run(bare(calls, at_once)))
-    print(f"{cells:,} cells, {at_once} at once, answers after {DELAY} s (at best {at_once / DELAY:.0f} a second)")
+        theirs = timed(lambda: asyncio.run(bare(calls, limit)))
+    print(f"{cells:,} cells, {limit} calls at once, answers after {DELAY} s (at best {limit / DELAY:.0f} a second)")
     for name, (wall, cpu) in (("experiment", ours), ("bare LiteLLM loop", theirs)):
         print(f"{name:20}{wall:8.1f} s{cells / wall:8.1f} cells/s{1000 * cpu / cells:8.2f} ms CPU a cell")
     print(f"throughput {100 * theirs[0] / ours[0]:.0f} % of the bare loop's; at most {held:.2f} GB of memory")
@@ -132,11 +133,11 @@ def main() -> None:
     """Measure."""
     options = argparse.ArgumentParser()
     options.add_argument("--cells", type=int, default=5_000)
-    options.add_argument("--at-once", type=int, default=32)
+    options.add_argument("--limit", type=int, default=32)
     options.add_argument("--tiny", action="store_true")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        size = (8, 4) if given.tiny else (given.cells, given.at_once)
+        size = (8, 4) if given.tiny else (given.cells, given.limit)
         measure(Path(folder), *size)
 
 
