@@ -108,6 +108,18 @@ class Preset:
 
 
 @dataclass(frozen=True)
+class Learns:
+    """How runs of a procedure teach a memory, by knobs of its setup."""
+
+    on: str
+    """The path of the knob that makes a run a training run."""
+    sees: str
+    """The path of the knob that names the snapshot of the memory that a run sees; empty is the memory as it is."""
+    can: Callable[[Any], bool]
+    """Whether a run with this setup learns, were it a training run."""
+
+
+@dataclass(frozen=True)
 class Procedure:
     """One published system."""
 
@@ -145,6 +157,8 @@ class Procedure:
     exports: tuple[Export, ...] = ()
     teaches_from: Source | None = None
     """Where its cases come from, if they are made from runs of another procedure."""
+    learns: Learns | None = None
+    """How its runs teach a memory; None where they don't."""
     without_one: Callable[[Any], Mapping[str, Mapping[str, Any]]] = lambda setup: {}
     """The members that a complete setup can do without, by id, each with the changes of the setup that leave it out."""
 

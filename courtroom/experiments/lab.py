@@ -14,6 +14,7 @@ from courtroom.experiments.results import Results
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import ExperimentStore
 from courtroom.experiments.table import CellRow
+from courtroom.experiments.training import Training
 from courtroom.experiments.work import Cells
 
 
@@ -39,7 +40,9 @@ class Lab:
         given = begin.answers(experiment)
         exact, info = begin.pinned(experiment, datasets)
         begin.check(exact, info.kind, self._house.procedures)
-        name = self.store.create(exact, info.kind, begin.planned(exact, datasets, given))
+        setups = begin.setups_of(exact, self._house.procedures, info.kind)
+        learning = Training(exact, setups, self._house).arms
+        name = self.store.create(exact, info.kind, begin.planned(exact, datasets, given, learning))
         self.store.replace(exact)
         return name
 
