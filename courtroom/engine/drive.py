@@ -29,12 +29,9 @@ from courtroom.errors import CourtroomError, Unreadable, log_file
 
 log = logging.getLogger(__name__)
 
-FLUSH_S = 0.05
-"""Events of so long are written together; nobody looks at a run more often."""
-
 
 class DiskLedger:
-    """A run's events: known in memory, written together a moment later.
+    """A run's events: known in memory, written together once the loop has done what was at hand.
 
     Answers do not wait for it: they are on disk before. A process killed in between loses events that driving the run
     again writes anew.
@@ -66,7 +63,7 @@ class DiskLedger:
         if self._known.setdefault((event.kind, event.path), event) is not event:
             return False
         if not self._new:
-            asyncio.get_running_loop().call_later(FLUSH_S, self.flush)
+            asyncio.get_running_loop().call_soon(self.flush)
         self._new.append(event)
         return True
 
