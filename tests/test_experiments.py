@@ -325,6 +325,21 @@ def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_no
     assert calls[0] == calls[1] == 12
 
 
+def test_cells_whose_process_was_killed_twice_go_on_when_a_person_has_them(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / "home")))
+    house = Courthouse()
+    name = house.experiments.begin(spec(at_once=12))
+    house.close()
+    for last in (1, 1, 0):  # many are under way at each kill, most of them without anything new on record
+        assert Fork(go_on, name, last).finish().returncode == (-signal.SIGKILL if last else 0)
+    house = Courthouse()
+    found = house.experiments.results(name)
+    assert [row.reason for row in found.rows if row.state != "done"] == []
+    house.close()
+
+
 def test_an_experiment_that_is_deleted_takes_its_runs_along(house: Courthouse) -> None:
     found = done(house, spec())
     house.experiments.delete(found.kept.name)

@@ -68,7 +68,7 @@ class Lab:
         """
         kept = self.store.experiment(name)
         if kept.status != "done" or any(state == "waiting" for _, state in self.store.counts(kept.id)):
-            self._crew.go(kept.id, keys)
+            self._go(kept.id, keys)
         return kept.id
 
     def try_again(self, name: str, keys: Mapping[str, str] | None = None) -> int:
@@ -76,8 +76,13 @@ class Lab:
         kept = self.store.experiment(name)
         many = self.store.try_again(kept.id)
         if many:
-            self._crew.go(kept.id, keys)
+            self._go(kept.id, keys)
         return many
+
+    def _go(self, name: str, keys: Mapping[str, str] | None) -> None:
+        # A person has them go on: that a process ended twice while it drove many of them says nothing of any one.
+        self._house.store.lost.forget(*(cell.run for cell in self.store.cells(name, "waiting")))
+        self._crew.go(name, keys)
 
     def pause(self, name: str) -> None:
         """Start no further cell, and let go of those under way; nothing that was answered is lost."""
