@@ -175,7 +175,20 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
         hits = [row.outcome.outcome == label(row.case) for row in mine if row.outcome]
         assert line.values["accuracy"].value == pytest.approx(sum(hits) / len(hits))
         assert found.table.spent[arm].calls == sum(len(house.record(row.run).calls) for row in mine)
-    assert found.steady["three judges"].consistency is not None
+    steady = found.steady["three judges"]
+    assert steady.consistency is not None
+    right = {
+        (row.row, row.repeat): row.outcome and row.outcome.outcome == label(row.case)
+        for row in found.rows
+        if row.arm == "three judges"
+    }
+    less, more = (
+        sum(bool(right[row, a]) > bool(right[row, b]) for row, _ in right if _ == 0) for a, b in ((0, 1), (1, 0))
+    )
+    assert steady.repeats is not None
+    assert steady.repeats.statistic == pytest.approx((less - more) ** 2 / (less + more) if less + more else 0.0), (
+        "as McNemar's"
+    )
     assert len(found.pairs) == 2, "accuracy and macro F1 of the one pair"
 
 
