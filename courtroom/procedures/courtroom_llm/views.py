@@ -14,7 +14,7 @@ from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.evaluation.grounding import where
 from courtroom.evaluation.labels import accuracy
-from courtroom.procedures.courtroom_llm.tasks import same
+from courtroom.procedures.courtroom_llm.tasks import Argue, same
 
 Shown = dict[str, list[Block]]
 
@@ -177,6 +177,15 @@ def _label_of(record: Record, item: Labelled, side: str) -> str:
     first, second = same(counted.value["first"], labels), same(counted.value["second"], labels)
     swapped = chance(record.run.seed, "assignment", item.id).random() < 0.5
     return str((second if swapped else first) if side == "prosecutor" else (first if swapped else second))
+
+
+def speaks_for(record: Record, call: Called) -> str | None:
+    """The label for which a pleading argues."""
+    if call.task != Argue.name:
+        return None
+    text = call.path.rsplit("/", 1)[1].removeprefix(f"{Argue.name}-")
+    item = next((item for item in _task(record).items if item.id == text), None)
+    return _label_of(record, item, call.member) if item else None
 
 
 def _no_trial(record: Record) -> str:

@@ -10,7 +10,7 @@ from courtroom.procedures.juris.deliberate import deliberate
 from courtroom.procedures.juris.offline import METHODS
 from courtroom.procedures.juris.setup import JurisSetup, members
 from courtroom.procedures.juris.tasks import Assess, CastBallot, Edit, NextSentence, ProposeLength, WriteAlone
-from courtroom.procedures.juris.views import VIEWS
+from courtroom.procedures.juris.views import LETTERS, VIEWS
 
 
 def at_most(case: Document, setup: JurisSetup) -> int:
@@ -53,6 +53,8 @@ JURIS = Procedure(
     deliberate=deliberate,
     at_most=at_most,
     views=VIEWS,
+    seating="bench",
+    speaks_for=lambda record, call: LETTERS.get(call.member) if call.task == NextSentence.name else None,
     presets=(
         Preset("Paper", "Five jurors, a fixed jury, two generators, the chief editor.", {}),
         Preset("Dynamic jury", "Five jurors drawn anew from nine for each sentence.", {"jury": "dynamic"}),

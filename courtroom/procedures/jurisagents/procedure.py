@@ -61,6 +61,7 @@ JURISAGENTS = Procedure(
     deliberate=deliberate,
     looks_in=("statutes", "charges", "cases"),
     at_most=at_most,
+    seating="rows",
     views=VIEWS,
     presets=(
         Preset("Paper", "Six roles, ten statutes, ten charges, five precedents, two instances.", {}),

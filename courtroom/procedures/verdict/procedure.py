@@ -61,6 +61,7 @@ VERDICT = Procedure(
     deliberate=deliberate,
     looks_in=("statutes", "standards", "directives"),
     at_most=at_most,
+    seating="rows",
     views=VIEWS,
     presets=(
         Preset("Paper", "Three turns at most, three standards and three directives, a memory that learns.", {}),
