@@ -26,7 +26,7 @@ def places(seating: Seating, voters: Sequence[str], others: Sequence[str]) -> di
         return _rows([*others, *voters] if seating == "rows" else [*voters, *others])
     if seating == "bench":
         return _bench(voters, others)
-    return _rings(voters) | _line(others, 88 if len(voters) < 3 else 66, 32, 68)
+    return _rings(voters) | _line(others, 88 if len(voters) < 3 else 71, 34, 66)
 
 
 def _rings(members: Sequence[str]) -> dict[str, Place]:

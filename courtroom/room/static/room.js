@@ -14,8 +14,8 @@ function mountRoom(host, hooks = {}) {
   const tally = tallyPart();
   const transcript = transcriptPart({ ...hooks, open: openMember });
   const timeline = timelinePart(go, present, () => { timeline.stop(); root.classList.add("open"); drawer.recount(scene, standing(scene, at)); });
-  const left = el("div", "left", null, tally.element, bench.element);
-  const right = el("div", "right", null, transcript.element, drawer.element);
+  const left = el("div", "col-bench", null, tally.element, bench.element);
+  const right = el("div", "col-said", null, transcript.element, drawer.element);
   root.append(el("div", "main", null, left, right), timeline.element);
   host.append(root);
 
