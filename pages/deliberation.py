@@ -28,7 +28,7 @@ NOW = "now"
 COMPACT = """<style>
 .stMainBlockContainer { padding-top: 3.6rem; }
 .st-key-top h1, .st-key-top h3 { font-size: 1.5rem; padding: 0 0 .3rem; line-height: 1.3; }
-[class*="st-key-pulse-"] { position: absolute; }
+[class*="st-key-pulse-"] { position: absolute; width: 1px !important; overflow: hidden; }
 </style>"""
 """The room is to stand on one screen, with what steers it."""
 
@@ -101,7 +101,12 @@ drawn = scene_of(record, procedure)
 with top:
     live()
 back = st.query_params.get("at", NOW)
-room_view(record, procedure, end_of_stage(drawn, record, back) if back != NOW else None)
+room_view(
+    record,
+    procedure,
+    end_of_stage(drawn, record, back) if back != NOW else None,
+    play=st.session_state.get("play") == run,
+)
 for note in record.notes[:1] if len(record.notes) == 1 else ():
     st.caption(f":material/info: {literal(note)}")
 if len(record.notes) > 1:
@@ -125,7 +130,7 @@ if record.run.verdict:
 views = [view.title for view in procedure.views]
 tabs = ["Members", "Votes", *views, "Calls"] if votes else [*views, "Members", "Calls"]
 tabs += ["Family"] if len(kin) > 1 else []
-with st.container(key="below", horizontal=True, vertical_alignment="bottom"):
+with st.container(key="below"):
     shown = st.segmented_control(
         "Look at",
         tabs,

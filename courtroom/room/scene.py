@@ -114,6 +114,8 @@ class Scene(Strict):
     tie: str | None
     by_last: bool
     stages_to_come: tuple[str, ...]
+    ended: tuple[str, ...]
+    """Paths of the stages whose work is done."""
     ballots: dict[str, str]
     """Names by path."""
     moments: tuple[Moment, ...]
@@ -151,6 +153,7 @@ def scene(record: Record, procedure: Procedure) -> Scene:
         tie=counting.tie,
         by_last=counting.by_last,
         stages_to_come=() if verdict else tuple(kind.title for kind in procedure.stages[last + 1 :]),
+        ended=tuple(stage.path for stage in record.stages if stage.path in record.ended),
         ballots={ballot: record.ballot_name(ballot) for ballot in record.ballots},
         moments=tuple(_moments(record, procedure)),
         real=dict(record.real_counts),

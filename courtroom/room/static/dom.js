@@ -14,7 +14,9 @@ function el(tag, className = "", text = null, ...children) {
 function button(className, text, label, act) {
   const made = el("button", className, text);
   made.type = "button";
-  if (label) { made.setAttribute("aria-label", label); made.title = label; }
+  // A name that is read aloud has the words that are seen; where it could not, the words stay the name.
+  const seen = (text || "").replace(/[^\p{L}\p{N} ]/gu, "").trim().toLowerCase();
+  if (label) { made.title = label; if (label.toLowerCase().includes(seen)) made.setAttribute("aria-label", label); }
   made.addEventListener("click", act);
   return made;
 }

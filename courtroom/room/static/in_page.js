@@ -27,7 +27,7 @@ export default function (component) {
   if (kept.host.parentNode !== parentElement) parentElement.append(kept.host);
   if (kept.version !== given.version) {
     kept.version = given.version;
-    kept.room.update(given.scene, given.start ?? null);
+    kept.room.update(given.scene, given.start ?? null, given.play);
     if (window.courtroomPulse && window.courtroomPulse.run === given.scene.run && window.courtroomPulse.version === given.version) kept.room.pulse(window.courtroomPulse);
   } else kept.room.themed();
   return () => { if (!kept.host.isConnected) { kept.unlisten(); delete parentElement.courtroom; } };

@@ -61,13 +61,13 @@ function mountRoom(host, hooks = {}) {
   }
 
   function normal(made) {
-    return { above: null, tie: null, reason: "", real: {}, verdict: null, ballots: {}, stages_to_come: [], carries: false, by_last: false, sides: [], seats: [], moments: [], ...made };
+    return { above: null, tie: null, reason: "", real: {}, verdict: null, ballots: {}, stages_to_come: [], ended: [], carries: false, by_last: false, sides: [], seats: [], moments: [], ...made };
   }
 
   return {
     root,
     /** The scene as it stands now; who looks at the end stays at the end, who looks back stays where they are. */
-    update(made, start = null) {
+    update(made, start = null, play = false) {
       const fresh = !scene || scene.run !== made.run;
       if (fresh) { transcript.forget(); following = true; timeline.stop(); }
       const kept = scene && !fresh && made.moments.length < scene.moments.length;
@@ -77,11 +77,12 @@ function mountRoom(host, hooks = {}) {
       else if (following) at = scene.moments.length - 1;
       else at = Math.min(at, scene.moments.length - 1);
       themed(); draw();
+      if (fresh && play) { go(0); following = false; timeline.start(); }
     },
     /** What came since: moments that follow those of the last update, and who speaks now. */
-    pulse({ from, moments, live: open, status, reason, verdict, ballots, stages_to_come }) {
+    pulse({ from, moments, live: open, status, reason, verdict, ballots, stages_to_come, ended }) {
       if (!scene) return;
-      scene = { ...scene, status, reason, verdict: verdict || scene.verdict, ballots, stages_to_come, moments: [...scene.moments.slice(0, from), ...moments] };
+      scene = { ...scene, status, reason, verdict: verdict || scene.verdict, ballots, stages_to_come, ended, moments: [...scene.moments.slice(0, from), ...moments] };
       live = open || [];
       if (following && !timeline.playing()) at = scene.moments.length - 1;
       themed(); draw();

@@ -36,13 +36,14 @@ function tallyPart() {
         made.style.left = `${from * 100}%`; from += share; line.append(made);
       }
     }
-    if (scene.above !== null && scene.above !== undefined) {
+    const ends = scene.above !== null && scene.above < 1;
+    if (ends) {
       for (const at of scene.sides.length === 2 ? [scene.above, 1 - scene.above] : [scene.above]) {
         const threshold = el("span", "threshold"); threshold.style.left = `${at * 100}%`;
         line.append(threshold);
       }
     }
-    const foot = el("div", "soft tally-foot", scene.above !== null && scene.above !== undefined ? `The lines: more than ${Math.round(scene.above * 100)} % of the seats on one side end the discussion.` : "");
+    const foot = el("div", "soft tally-foot", ends ? `The lines: more than ${Math.round(scene.above * 100)} % of the seats on one side end the discussion.` : "");
     line.setAttribute("role", "img");
     line.setAttribute("aria-label", shown.map((side) => `${side.title} ${counts.get(side.name) || 0}`).join(", "));
     bars.replaceChildren(head, line, foot);

@@ -32,7 +32,9 @@ function timelinePart(go, present, recounting) {
     const pause = (moment ? positions.each[at] : 1) * UNIT_MS / Number(speed.value);
     timer = setTimeout(() => {
       go(at + 1);
-      if (at >= scene.moments.length - 1) stop(); else if (timer) tick();
+      if (!timer) return;
+      // A run that is still going on is played on as it comes in.
+      if (at < scene.moments.length - 1 || scene.status === "running") tick(); else stop();
     }, pause);
   }
   function stop() {
@@ -48,7 +50,7 @@ function timelinePart(go, present, recounting) {
   }
 
   function rails() {
-    const signature = `${scene.run}|${scene.moments.length}|${scene.stages_to_come.length}|${scene.status}`;
+    const signature = `${scene.run}|${scene.moments.length}|${scene.stages_to_come.length}|${scene.ended.length}|${scene.status}`;
     if (signature === drawn) return;
     drawn = signature;
     positions = track(scene.moments);
@@ -58,7 +60,8 @@ function timelinePart(go, present, recounting) {
     const begun = scene.moments.map((m, i) => [m, i]).filter(([m]) => m.kind === "stage");
     stages.replaceChildren(...begun.map(([moment, index], n) => {
       const from = left(index - 1), to = n + 1 < begun.length ? left(begun[n + 1][1] - 1) : share * 100;
-      const one = button("stage", moment.title, `Go to ${moment.title}`, () => { stop(); go(index); });
+      const done = scene.ended.includes(moment.path);
+      const one = button("stage", `${done ? "✓" : "▸"} ${moment.title}`, `Go to ${moment.title}`, () => { stop(); go(index); });
       one.style.left = `${from}%`; one.style.width = `calc(${to - from}% - 3px)`;
       return one;
     }), ...scene.stages_to_come.map((title, n) => {

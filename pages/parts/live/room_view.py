@@ -19,15 +19,21 @@ room = st.components.v2.component("courtroom_room", css=style(), js=f"{program()
 pulse = st.components.v2.component("courtroom_pulse", js=adapter("pulse"))
 
 
-def room_view(record: Record, procedure: Procedure, start: int | None = None) -> None:
+def room_view(record: Record, procedure: Procedure, start: int | None = None, *, play: bool = False) -> None:
     """The whole room.
 
     Args:
         start: the place of the moment at which a run that is opened begins; None is its end.
+        play: whether it is played from its beginning when it is first shown.
     """
     shown = scene_of(record, procedure)
     run = record.run.id
-    data = {"scene": shown.model_dump(mode="json", exclude_defaults=True), "version": version(shown), "start": start}
+    data = {
+        "scene": shown.model_dump(mode="json", exclude_defaults=True),
+        "version": version(shown),
+        "start": start,
+        "play": play,
+    }
     # Bytes go to the browser as they are; plain data would be looked through for tables first.
     room(
         data=_bytes(data),
@@ -45,7 +51,9 @@ def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: S
         return False
     open_calls = house.runner.live(record.run.id).snapshot()
     changes = now.model_dump(
-        mode="json", exclude_defaults=True, include={"status", "reason", "verdict", "ballots", "stages_to_come"}
+        mode="json",
+        exclude_defaults=True,
+        include={"status", "reason", "verdict", "ballots", "stages_to_come", "ended"},
     )
     data = {
         **changes,
