@@ -217,6 +217,7 @@ def test_the_first_minute_plays_a_whole_hearing_and_sets_a_second_one_beside_it(
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.set_default_timeout(60_000)
     page.goto(new_app)
+    expect(page.get_by_role("button", name="Watch this hearing")).to_be_visible()
     shot(page, "welcome")
     page.get_by_role("button", name="Watch this hearing").click()
     expect(page.get_by_role("button", name="Pause", exact=True).last).to_be_visible()  # it plays by itself

@@ -8,6 +8,8 @@ from itertools import groupby, zip_longest
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import value_at
+from courtroom.engine.knobs import leaves
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
@@ -31,7 +33,7 @@ def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
         chosen = st.radio(
             "What is different the second time",
             offered,
-            format_func=lambda variant: literal(variant.name),
+            format_func=lambda variant: literal(_told(record, variant)),
             key=f"change-one-{record.run.id}",
         )
         if st.button("Run it again, and show both", type="primary", key="do-change-one"):
@@ -43,10 +45,25 @@ def _offered(procedure: Procedure, record: Record) -> list[Variant]:
     key = f"offered-{record.run.id}"
     if key not in st.session_state:
         found = sorted(proposals(procedure, record.setup, record.case, record.run.seed), key=lambda one: one.kind)
-        kinds = [list(group) for _, group in groupby(found, key=lambda one: one.kind)]
+        kinds = [_varied(list(group)) for _, group in groupby(found, key=lambda one: one.kind)]
         st.session_state[key] = [one for row in zip_longest(*kinds) for one in row if one][:MOST]
     offered: list[Variant] = st.session_state[key]
     return offered
+
+
+def _varied(variants: list[Variant]) -> list[Variant]:
+    """Of several values of one knob the first; numbers before words, as what they do is seen at once."""
+    paths = {next(iter(one.set), "") if one.kind == "knob" else one.name: one for one in reversed(variants)}
+    return sorted(reversed(paths.values()), key=lambda one: any(isinstance(value, str) for value in one.set.values()))
+
+
+def _told(record: Record, variant: Variant) -> str:
+    """A knob by its title with both values; what is left out, by its name."""
+    if variant.kind != "knob":
+        return variant.name[:1].upper() + variant.name[1:]
+    ((path, value),) = variant.set.items()
+    title = next((field.title for name, field in leaves(type(record.setup)) if name == path), None)
+    return f"{title or path}: {value_at(record.setup, path)} → {value}"
 
 
 def _both(house: Courthouse, record: Record, variant: Variant) -> None:
