@@ -12,7 +12,10 @@ from functools import cached_property
 from typing import Any
 
 from courtroom.cases.case import Case
+from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
+from courtroom.datasets.imports import DatasetImports
+from courtroom.datasets.store import Datasets
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asker import Asker
 from courtroom.engine.intervene import Interventions
@@ -51,12 +54,15 @@ from courtroom.sweeps.sweeper import Sweeper
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """The knowledge base as it is asked from another loop: it works on the engine's."""
+    """The knowledge base as a rehearsal asks it: on the engine's loop, and by the server's own embedding alone.
+
+    An estimate must not have a whole collection embedded, at a price, by a model that somebody has just chosen.
+    """
 
     knowledge: Knowledge
     runner: Runner
 
-    async def answer(self, query: Query) -> tuple[Hit, ...]:
+    async def answer(self, query: Query, embedding: str) -> tuple[Hit, ...]:
         """Look something up."""
         return await asyncio.wrap_future(self.runner.do(self.knowledge.answer(query)))
 
@@ -106,6 +112,8 @@ class Courthouse:
         self._log = LogFile(self.settings.log)
         self.media = MediaStore(self.settings.media)
         self.library = Library(self.database, self.media)
+        self.datasets = Datasets(self.database)
+        self.dataset_imports = DatasetImports(self.datasets, self.media, self.settings.home / "uploads")
         self.store = RunStore(self.database)
         self.writer = Writer(self.database)
         self.people = People(self.database, self.writer)
@@ -113,6 +121,7 @@ class Courthouse:
         self.setups = SetupStore(self.database)
         self.taking_in: dict[str, TakingIn] = {}
         """Imports that this process has worked on, by their digests."""
+        self._pools: set[str] = set()
         self._streaming = streaming
         self._warmed = False
         self._lock = threading.Lock()
@@ -244,7 +253,7 @@ class Courthouse:
             )
         refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)
-        self.knowledge.offer(case)
+        self._offer(case)
         return self.store.create(procedure, case, complete, seed)
 
     def fork(
@@ -272,7 +281,7 @@ class Courthouse:
         wanted = row.seed if seed is None else seed
         complete, _ = self.procedures[row.procedure].prepare(heard, setup, wanted)
         if case is not None:
-            self.knowledge.offer(case)
+            self._offer(case)
         acts = self.store.interventions.of(parent) if interventions is None else interventions
         return self.store.create(
             row.procedure, heard, complete, wanted, parent=parent, origin="fork", run=run, interventions=acts
@@ -319,7 +328,7 @@ class Courthouse:
         """
         if interventions is None:
             interventions = self.store.interventions.of(parent) if parent else ()
-        self.knowledge.offer(case)
+        self._offer(case)
         seen = (lambda key: self.store.retrieval(parent, key)) if parent else (lambda key: None)
         runner = self.runner
         work = rehearse(
@@ -339,8 +348,16 @@ class Courthouse:
             return None
         return sum(found.of(load.prompt_tokens, load.completion_tokens) for load, found in prices if found)
 
+    def _offer(self, case: Case) -> None:
+        """Take in what a case brings along to be found in its hearing, and the examples of the dataset that it is from."""
+        if isinstance(case, LabelledTask) and case.pool and case.pool not in self._pools:
+            self.knowledge.take_examples(case.under(), self.datasets.examples(case.pool))
+            self._pools.add(case.pool)
+        self.knowledge.offer(case)
+
     def close(self) -> None:
         """Stop the engine and let go of the store. Runs under way can be taken up again."""
+        self.dataset_imports.close()
         with self._lock:
             if self._runner is not None:
                 pool = self.__dict__.get("pool")
@@ -357,7 +374,8 @@ class Courthouse:
         answering = {spec.otherwise if spec.id == PERSON else spec.id for spec in specs}
         if answering - {OFFLINE, ABSTAIN}:
             await self.pool.warm()
-        await self.knowledge.warm(self.procedures[record.run.procedure].looks_in)
+        knowledge = self.knowledge.using(record.setup.embedding)
+        await knowledge.warm(self.procedures[record.run.procedure].looks_in)
         if not self._warmed:
             self._warmed = True
             gc.collect()

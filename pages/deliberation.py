@@ -107,6 +107,8 @@ room_view(
     end_of_stage(drawn, record, back) if back != NOW else None,
     play=st.session_state.get("play") == run,
 )
+for warning in record.setup.warnings():
+    st.caption(f":material/warning: {literal(warning)}")
 for note in record.notes[:1] if len(record.notes) == 1 else ():
     st.caption(f":material/info: {literal(note)}")
 if len(record.notes) > 1:

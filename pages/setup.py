@@ -10,6 +10,7 @@ from courtroom.engine.knobs import Widget
 from courtroom.errors import CourtroomError, log_file
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
+from pages.parts.setup.embedding_form import embedding_form, embedding_notes
 from pages.parts.setup.estimate_view import estimate_view
 from pages.parts.setup.fork_bar import changes_from, fork_bar, forked_run
 from pages.parts.setup.graph_editor import graph_editor
@@ -86,6 +87,8 @@ section = st.segmented_control(
 )
 if section == "Models":
     models_form(draft, procedure, case, house.connections)
+    if procedure.looks_in:
+        embedding_form(draft, house)
     keys_form(house.connections)
 elif section == EDITED[Widget.PERSONAS]:
     personas_table(draft, case)
@@ -143,6 +146,9 @@ with start_bar:
         paper_view(procedure, setup)
         if setup.model.id == OFFLINE:
             st.caption(NOTICE)
+        embedding_notes(procedure, setup.embedding, house)
+        for warning in setup.warnings():
+            st.warning(literal(warning), icon=":material/warning:")
         estimate_view(house, procedure, case, setup, seed, parent.run.id if parent else None, planned)
     if (start or paused) and not waits and not problems:
         try:

@@ -35,7 +35,7 @@ class Asked:
         lines = []
         for message in self.messages:
             parts = [part if isinstance(part, str) else f"[{part.kind} {part.id}]\n" for part in message.parts]
-            lines.append(f"===== {message.role}\n{''.join(parts)}")
+            lines.append("\n".join([f"===== {message.role}", *parts]))
         return "\n".join(lines)
 
 

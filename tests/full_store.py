@@ -34,7 +34,8 @@ def fill(home: Path) -> tuple[str, str]:
     table = house.library.case("oak-table")
     house.library.restore(table.model_copy(update={"id": "mine", "title": "My table"}))
     run = house.new_run("cyberjurors", house.library.case("mine"), SMALL, 0)
-    taught = house.new_run("verdict", house.library.case("criminal-bus-wallet"), house.procedures["verdict"].setup(), 0)
+    training = house.procedures["verdict"].setup.model_validate({"learning": {"on": True}})
+    taught = house.new_run("verdict", house.library.case("criminal-bus-wallet"), training, 0)
     for one in (run, taught):
         house.runner.go(one)
         house.runner.wait(one, 60)
@@ -47,9 +48,10 @@ def fill(home: Path) -> tuple[str, str]:
     house.sweeps.store.create(Plan(base=run, variants=variants, seeds=(0,)), "My table", 0)
     house.setups.save("three jurors", {"procedure": "cyberjurors", "seed": 0, "setup": {"jury_size": 3}})
     house.people.seat(run, "juror-01")
+    house.knowledge.snapshot("first")
     db = house.database.connection
     db.execute("INSERT INTO rewinds VALUES (?, 1)", (fork,))
-    db.execute("INSERT INTO imports VALUES ('0', 'cases', 'a.jsonl', 3, 1, 1.0)")
+    db.execute("INSERT INTO imports VALUES ('0', 'cases', 'a.jsonl', 3, 1, 1.0, 'imported', 'add')")
     db.execute(
         "INSERT INTO questions (run, path, key, member, title, request, asked) VALUES (?, 'p', 'k', 'juror-01', 'Vote', ?, 1.0)",
         (run, '{"messages": [], "answer_schema": {}}'),

@@ -24,6 +24,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.server_thread import ServerThread
+
 FAULTS = ("429", "500", "hang", "empty body", "cut body", "cut answer", "wrong schema", "prose", "empty answer")
 MARK = "its fields in the order of this JSON schema:\n"
 
@@ -32,7 +34,7 @@ Ready = tuple[str, str, dict[str, Any] | None]
 
 
 @dataclass
-class OpenAIServer:
+class OpenAIServer(ServerThread):
     """Runs in a thread of its own; use as a context manager.
 
     Whether a call fails, and how, depends on the seed, the question and how often it was asked: never on the
@@ -58,6 +60,10 @@ class OpenAIServer:
     keep_bodies: bool = False
     half: threading.Event | None = None
     """Where given, every stream stops half-way until it is set."""
+    listing: bytes | str = b""
+    """What it answers to whoever asks for its models; a text is an address to which it redirects."""
+    listed: list[dict[str, str]] = field(default_factory=list)
+    """The headers of each such question."""
     port: int = 0
 
     calls: int = 0
@@ -73,24 +79,6 @@ class OpenAIServer:
     prompt_tokens: int = 0
     cached_tokens: int = 0
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    def __enter__(self) -> OpenAIServer:
-        ready = threading.Event()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, args=(ready,), daemon=True)
-        self._thread.start()
-        assert ready.wait(10)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(10)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
     async def _end(self) -> None:
         """Let go of the port and of calls that hang."""
         await self._runner.cleanup()
@@ -99,25 +87,18 @@ class OpenAIServer:
             task.cancel()
         await asyncio.gather(*hanging, return_exceptions=True)
 
-    def _serve(self, ready: threading.Event) -> None:
-        asyncio.set_event_loop(self._loop)
-
-        async def start() -> None:
-            app = web.Application(client_max_size=2**28)
-            app.router.add_post("/v1/chat/completions", self._chat)
-            app.router.add_post("/v1/embeddings", self._embed)
-            app.router.add_get("/v1/models", self._models)
-            app.router.add_get("/stats", self._stats)
-            self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-            await self._runner.setup()
-            site = web.TCPSite(self._runner, "127.0.0.1", self.port)
-            await site.start()
-            assert site._server is not None
-            self.port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
-
-        self._loop.run_until_complete(start())
-        ready.set()
-        self._loop.run_forever()
+    async def _start(self) -> None:
+        app = web.Application(client_max_size=2**28)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/embeddings", self._embed)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/stats", self._stats)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port)
+        await site.start()
+        assert site._server is not None
+        self.port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
 
     def stats(self) -> dict[str, Any]:
         """What it was asked and how it went.
@@ -141,6 +122,11 @@ class OpenAIServer:
         return web.json_response(self.stats())
 
     async def _models(self, request: web.Request) -> web.Response:
+        self.listed.append(dict(request.headers))
+        if isinstance(self.listing, str):
+            raise web.HTTPFound(f"{self.listing}/models")
+        if self.listing:
+            return web.Response(body=self.listing, content_type="application/json")
         return web.json_response({"object": "list", "data": [{"id": "any", "object": "model", "owned_by": "test"}]})
 
     async def _embed(self, request: web.Request) -> web.Response:

@@ -145,7 +145,8 @@ def test_a_hearing_that_teaches_lets_the_loop_go_on(tmp_path: Path) -> None:
     verdict = house.procedures["verdict"]
 
     def judged(case: str) -> str:
-        run = house.new_run("verdict", house.library.case(case), verdict.setup(), 0)
+        training = verdict.setup.model_validate({"learning": {"on": True}})
+        run = house.new_run("verdict", house.library.case(case), training, 0)
         house.runner.go(run)
         house.runner.wait(run, 60)
         assert house.store.status(run) == "done", house.store.run(run).reason

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.collection import Collection, EmbeddingMismatch
+from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embedding import HashedNgrams, Vectors
 from courtroom.knowledge.fusion import fuse
 from courtroom.knowledge.jurisprudence import Directive
@@ -53,9 +53,17 @@ class Counting(HashedNgrams):
 
 
 def test_fusion_adds_reciprocal_ranks() -> None:
-    fused = fuse(["a", "b"], ["b", "c"])
+    fused = fuse((["a", "b"], ["b", "c"]), (1, 1))
     assert fused == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61, "c": 1 / 62})
     assert list(fused) == ["b", "a", "c"]
+
+
+def test_weights_let_one_ranking_lead_and_one_of_weight_0_adds_nothing() -> None:
+    dense, by_words = ["a", "b", "c"], ["c", "b", "d"]
+    assert list(fuse((dense, by_words), (1, 1))) == ["c", "b", "a", "d"]
+    assert list(fuse((dense, by_words), (1, 0.01))) == ["a", "b", "c", "d"]
+    assert list(fuse((dense, by_words), (1, 0))) == dense
+    assert list(fuse((dense, by_words), (0, 1))) == by_words
 
 
 @pytest.mark.parametrize("mode", ["dense", "bm25", "hybrid"])
@@ -97,17 +105,19 @@ async def test_words_that_a_query_language_would_take_for_its_own_are_just_words
     assert len(base) == len(TEXTS)
 
 
-async def test_a_collection_refuses_another_embedding_until_it_is_indexed_anew(tmp_path: Path) -> None:
-    await directives(tmp_path).search("wallet", 1)
-    other = directives(tmp_path, Counting())
-    with pytest.raises(
-        EmbeddingMismatch, match=r"“directives” is indexed with the embedding hashed-ngrams-2, but counting is"
-    ):
-        await other.search("wallet", 1)
-    await other.reindex()
+async def test_each_embedding_has_an_index_of_its_own_and_none_gives_way_to_another(tmp_path: Path) -> None:
+    own = directives(tmp_path)
+    await own.search("wallet", 1)
+    counting = Counting()
+    other = directives(tmp_path, counting)
     assert (await other.search("wallet", 1))[0].record.id == "theft"
-    with pytest.raises(EmbeddingMismatch):
-        await directives(tmp_path).search("wallet", 1)
+    assert set(TEXTS.values()) <= set(counting.texts)
+    assert (await own.search("wallet", 1))[0].record.id == "theft"
+    assert own.index_name == "directives" != other.index_name
+    assert {folder.name for folder in (tmp_path / "chroma").iterdir()} == {own.index_name, other.index_name}
+    counting.texts.clear()
+    await other.search("wallet", 1)
+    assert counting.texts == ["wallet"]
 
 
 async def test_what_was_embedded_once_is_not_embedded_again(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from tests.toy import Bench, CastVote, Scripted, ToySetup, toy
 PROCEDURES = Path(__file__).parent.parent / "courtroom" / "procedures"
 SEEN = {
     *("case", "unsealed", "setup", "seed", "panel", "member", "random"),
-    *("stage", "ask", "try_ask", "all", "retrieve", "learn", "vote", "tally", "needs", "note"),
+    *("stage", "ask", "try_ask", "all", "retrieve", "learn", "vote", "tally", "enough", "needs", "note"),
 }
 
 

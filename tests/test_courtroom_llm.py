@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -14,16 +15,20 @@ from courtroom.cases.files import read_upload
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Beside, Cards, Flow, Marked, Table, runs
+from courtroom.engine.paper import departures
 from courtroom.engine.record import Record
+from courtroom.models.errors import ModelError
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
+from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
+from courtroom.models.task import Task
 from courtroom.procedures.courtroom_llm import views
-from courtroom.procedures.courtroom_llm.deliberate import cut
+from courtroom.procedures.courtroom_llm.pleading import cut, pointed_to
 from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, UnknownTexts
-from courtroom.procedures.courtroom_llm.tasks import same
 from courtroom.settings import Settings
+from tests.openai_server import OpenAIServer
 from tests.real import FOLDER, needs_real_data
 from tests.toy import Scripted
 
@@ -44,11 +49,12 @@ def court(
     decides: Callable[[Request], str] = lambda request: "joy",
     first: Callable[[Request], str] = lambda request: "joy",
     argument: str = "Because.",
+    evidence: Sequence[str] = ("lovely morning",),
 ) -> Scripted:
-    def said(request: Request) -> str:
+    def said(request: Request) -> str | Exception:
         answers: dict[str, Callable[[], dict[str, object]]] = {
             "hear": lambda: {"first": first(request), "second": "fear" if first(request) != "fear" else "joy"},
-            "argue": lambda: {"argument": argument, "evidence": ["lovely morning"]},
+            "argue": lambda: {"argument": argument, "evidence": list(evidence)},
             "judge": lambda: {"label": decides(request), "reason": "It says so."},
             "classify": lambda: {"label": decides(request), "reason": "It says so."},
             "explain": lambda: {"reason": "Asked for."},
@@ -156,7 +162,7 @@ def test_similar_cases_are_the_nearest_of_both_labels_with_reasons_and_never_the
     model = court()
     record = hear(house, model, judges=1)
     (asked,) = [r.task for r in model.history if r.task.name == "judge"]
-    assert [(one.text, one.reason) for one in asked.similar] == [
+    assert [(one.passages[0].text, one.reason) for one in asked.similar] == [
         ("What a lovely evening it was.", "The writer is pleased."),
         ("Something moved in the cellar.", "Asked for."),
     ]
@@ -175,7 +181,7 @@ def test_examples_of_its_own_take_the_place_of_the_other_texts(house: Courthouse
     )
     hear(house, model, case=case, judges=1, shots=3)
     (asked,) = [r.task for r in model.history if r.task.name == "judge"]
-    assert [one.text for one in asked.similar] == ["A lovely morning for all."]
+    assert [one.passages[0].text for one in asked.similar] == ["A lovely morning for all."]
 
 
 def test_a_label_in_other_writing_is_taken_and_one_outside_the_two_is_asked_again(house: Courthouse) -> None:
@@ -186,16 +192,232 @@ def test_a_label_in_other_writing_is_taken_and_one_outside_the_two_is_asked_agai
     record = hear(house, outside, judges=1, seed=1)
     assert record.run.verdict is not None
     assert record.run.verdict.outcome == "fear"
-    assert same("NOT-entailment", ("entailment", "not_entailment")) == "not_entailment"
 
 
-def test_no_member_is_told_a_known_label_of_the_text_it_hears(house: Courthouse) -> None:
+def test_no_member_is_given_the_known_label_of_the_text_it_hears_nor_a_copy_of_that_text(house: Courthouse) -> None:
+    copy = Labelled(id="copy", text="  what a LOVELY morning it is. ", label="anger", reason="The copy's secret.")
+    known = TASK.items[0].model_copy(update={"label": "anger", "reason": "Its own secret."})
+    case = TASK.model_copy(update={"items": (known, *TASK.items[1:], copy)})
+    changed = ({}, {"structure": "single"}, {"cases_by": "random"}, {"cases_of": "any label", "shots": 3})
+    for seed, knobs in enumerate(changed):
+        model = court()
+        hear(house, model, case=case, seed=seed, **knobs)
+        asked = "\n".join(str(part) for request in model.history for m in request.messages for part in m.parts)
+        assert "lovely morning" in asked
+        assert "secret" not in asked
+
+
+SIMILAR = {
+    "both labels": ["joy", "fear"],
+    "every label": ["joy", "fear", "anger"],
+    "any label": ["joy"],
+}
+
+
+@pytest.mark.parametrize("of", SIMILAR)
+def test_similar_cases_are_of_both_labels_of_every_label_or_the_nearest_overall(house: Courthouse, of: str) -> None:
     model = court()
-    hear(house, model, texts=("all",), structure="parallel")
-    for request in model.history:
-        about = request.task.about
-        assert about.item.label is None
-        assert about.item.reason == ""
+    record = hear(house, model, judges=1, cases_of=of)
+    (asked,) = [r.task for r in model.history if r.task.name == "judge"]
+    assert [one.label for one in asked.similar] == SIMILAR[of]
+    assert [len(cards.cards) for cards in views.similar(record)["a"] if isinstance(cards, Cards)] == [len(SIMILAR[of])]
+    assert len(record.calls) <= COURTROOM_LLM.at_most(record.case, record.setup)
+
+
+def test_the_order_of_similar_cases_does_not_show_which_label_the_hearing_named_first(house: Courthouse) -> None:
+    model = court(first=lambda r: "fear")
+    hear(house, model, judges=1)
+    (asked,) = [r.task for r in model.history if r.task.name == "judge"]
+    assert [one.label for one in asked.similar] == ["joy", "fear"]
+
+
+def test_similar_cases_can_be_drawn_at_random_by_the_seed(house: Courthouse) -> None:
+    def drawn(seed: int) -> str:
+        record = hear(house, court(), judges=1, hearings=1, cases_by="random", cases_of="any label", seed=seed)
+        (cards,) = views.similar(record)["a"]
+        assert isinstance(cards, Cards)
+        (card,) = cards.cards
+        assert card.facts == (("chosen", "at random"),)
+        return card.body
+
+    found = [drawn(seed) for seed in range(6)]
+    assert found == [drawn(seed) for seed in range(6)]
+    assert set(found) == {item.text for item in TASK.items[1:]}
+
+
+def test_a_run_compares_texts_by_the_embedding_of_its_setup(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        record = hear(house, court(), judges=1, embedding="openai/any-embedding")
+        own = hear(house, court(), judges=1)
+    assert record.run.status == "done", record.run.reason
+    assert {found.embedding for found in record.retrievals} == {"openai/any-embedding"}
+    assert {found.embedding for found in own.retrievals} == {""}
+    assert {found.key for found in record.retrievals}.isdisjoint(found.key for found in own.retrievals)
+    fork = house.fork(record.run.id, record.setup)  # the server is gone: what was seen is on record
+    house.runner.go(fork)
+    house.runner.wait(fork, 120)
+    assert [found.hits for found in house.record(fork).retrievals] == [found.hits for found in record.retrievals]
+
+
+def test_an_estimate_has_nothing_embedded_by_the_model_that_was_chosen(house: Courthouse) -> None:
+    setup = CourtroomLLMSetup(embedding="openai/nobody-serves-this")
+    assert house.estimate("courtroom-llm", TASK, setup, 0).calls > 0
+
+
+@pytest.mark.parametrize("of", SIMILAR)
+def test_a_shot_is_the_same_for_the_baselines(house: Courthouse, of: str) -> None:
+    """With two labels both are in question, so judges and baselines are shown the very same cases."""
+    two = [item.model_copy(update={"label": "joy" if item.label == "joy" else "fear"}) for item in TASK.items]
+    case = TASK.model_copy(update={"labels": ("joy", "fear"), "items": tuple(two)})
+    shown = []
+    for seed, structure in enumerate(("parallel", "single", "multiple")):
+        model = court()
+        record = hear(house, model, case=case, structure=structure, judges=1, cases_of=of, seed=seed)
+        asked = next(r.task for r in model.history if r.task.name in ("judge", "classify"))
+        shown.append(asked.similar)
+        assert len(record.calls) <= COURTROOM_LLM.at_most(record.case, record.setup)
+    assert shown[0] == shown[1] == shown[2]
+    assert len(shown[0]) == (1 if of == "any label" else 2)
+
+
+def said_of(request: Request, words: str) -> bool:
+    """Whether a request is about the text with these words."""
+    return any(words in passage.text for passage in request.task.passages)
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ("judge", "Only 1 of 3 judges could decide."),
+        ("argue", "A side had no argument."),
+        ("hear", "It could not be heard."),
+        ("classify", "Only 1 of 3 judges could decide."),
+    ],
+)
+def test_a_text_whose_members_fail_is_that_texts_failure_and_counts_as_wrong(
+    house: Courthouse, asked: str, why: str
+) -> None:
+    model = court()
+    answer = model.reply
+    fails = {"judge": ("judge-2", "judge-3"), "classify": ("judge-2", "judge-3"), "argue": ("attorney",)}
+
+    def reply(request: Request) -> str | Exception:
+        seat = request.tag.split("/")[1]
+        failing = request.task.name == asked and said_of(request, "cellar.") and seat in fails.get(asked, (seat,))
+        return ModelError("The provider refuses.") if failing else answer(request)
+
+    model.reply = reply
+    structure = "multiple" if asked == "classify" else "sequential"
+    record = hear(house, model, texts=("all",), judges=3, structure=structure)
+    assert record.run.status == "done", record.run.reason
+    verdict = record.run.verdict
+    assert verdict is not None
+    assert (verdict.outcome, verdict.abstained, verdict.counts) == ("3 texts classified", 1, {"joy": 3})
+    failed = verdict.details["results"][1]
+    assert (failed["id"], failed["label"], failed["failed"]) == ("b", None, why)
+    scores, every = views.results(record)[""]
+    assert isinstance(scores, Table)
+    assert isinstance(every, Table)
+    assert scores.rows[0] == ("all", 4, 1, 0.5, None if asked == "classify" else 0.5)
+    assert every.rows[1][:4] == ("b", f"none: {why}", "fear", "no")
+
+
+def test_a_run_in_which_most_texts_fail_stops_and_can_go_on(house: Courthouse) -> None:
+    model = court()
+    answer, down = model.reply, [True]
+
+    def reply(request: Request) -> str | Exception:
+        return ModelError("No server.") if down[0] and request.task.name == "judge" else answer(request)
+
+    model.reply = reply
+    record = hear(house, model, texts=("all",), judges=1)
+    assert record.run.status == "failed"
+    assert "Only 0 of 4 texts could be decided" in record.run.reason
+    down[0] = False
+    house.runner.go(record.run.id)
+    house.runner.wait(record.run.id, 120)
+    assert house.record(record.run.id).run.status == "done"
+
+
+def test_accuracy_takes_a_label_for_one_label(house: Courthouse) -> None:
+    items = tuple(Labelled(id=one.id, text=one.text, label="21") for one in TASK.items)
+    case = TASK.model_copy(update={"labels": ("12", "21"), "items": items})
+    record = hear(house, court(lambda r: "12"), case=case, texts=("all",), structure="single", shots=0)
+    scores = views.results(record)[""][0]
+    assert isinstance(scores, Table)
+    assert scores.rows == (("all", 4, 0, 0.0, None),)
+
+
+def test_the_judges_are_shown_the_passages_to_which_a_pleading_points_and_no_invented_ones(house: Courthouse) -> None:
+    model = court(evidence=["LOVELY  morning", "a dreadful morning"])
+    record = hear(house, model, judges=1)
+    (asked,) = [r for r in model.history if r.task.name == "judge"]
+    prompt = "\n".join(str(part) for message in asked.messages for part in message.parts)
+    assert prompt.count("points to this passage of the text:\n\n> lovely morning\n") == 2
+    assert "dreadful" not in prompt
+    sides = next(block for block in views.pleadings(record)["a"] if isinstance(block, Beside))
+    assert "Not in the text, so the judges are not shown it: “a dreadful morning”" in str(sides.blocks[0])
+
+
+def test_passages_have_so_many_words_together_and_stand_as_in_the_text() -> None:
+    text = "One two three four five six."
+    assert list(pointed_to(["three FOUR", "one two", "three four", "five six."], text, 4)) == ["three four", "One two"]
+    assert list(pointed_to(["", "seven"], text, 4)) == []
+    assert list(pointed_to(["今天下雨", "路很滑"], "今天下雨。路很滑。", 2)) == ["今天下雨"]
+
+
+def prompts_of(model: Scripted, task: str) -> str:
+    """All that was sent for one task, the system's part included."""
+    request = next(request for request in model.history if request.task.name == task)
+    return "\n".join(str(part) for message in request.messages for part in message.parts)
+
+
+@pytest.mark.parametrize("structure", ["single", "multiple"])
+def test_a_baseline_is_not_told_of_a_court(house: Courthouse, structure: str) -> None:
+    for shots in (0, 1):
+        model = court()
+        hear(house, model, structure=structure, judges=1, shots=shots)
+        for task in ("classify", "explain") if shots else ("classify",):
+            prompt = prompts_of(model, task).lower()
+            assert not [word for word in ("court", "judge ", "prosecutor", "attorney", "hearing") if word in prompt]
+        assert ("similar cases" in prompts_of(model, "classify").lower()) is bool(shots)
+
+
+def test_a_judge_is_told_of_similar_cases_only_where_there_are_some(house: Courthouse) -> None:
+    for shots in (0, 1):
+        model = court()
+        hear(house, model, judges=1, shots=shots)
+        assert ("similar cases" in prompts_of(model, "judge").lower()) is bool(shots)
+
+
+@pytest.mark.parametrize("task", COURTROOM_LLM.tasks, ids=lambda task: str(task.name))
+def test_every_answer_says_its_reasons_before_what_it_decides(task: type[Task[Any]]) -> None:
+    fields = list(task.answer.model_fields)
+    decided = [name for name in fields if name in ("first", "second", "label", "argument")]
+    assert fields[len(fields) - len(decided) :] == decided
+    assert len(fields) > len(decided)
+
+
+def test_the_schema_names_the_labels_in_question(house: Courthouse) -> None:
+    model = court()
+    hear(house, model, judges=1)
+    forms = {r.task.name: json.loads(schema_of(r.task.form))["properties"] for r in model.history}
+    assert forms["hear"]["first"]["enum"] == forms["hear"]["second"]["enum"] == ["joy", "fear", "anger"]
+    assert sorted(forms["judge"]["label"]["enum"]) == ["fear", "joy"]
+
+
+def test_the_preset_paper_is_the_default_and_has_the_papers_settings(house: Courthouse) -> None:
+    preset = {preset.title: preset for preset in COURTROOM_LLM.presets}
+    paper = CourtroomLLMSetup.model_validate(preset["Paper"].changes)
+    assert paper == CourtroomLLMSetup()
+    assert list(departures(paper, COURTROOM_LLM.paper_settings)) == []
+    models = CourtroomLLMSetup.model_validate(preset["Paper, with its models"].changes)
+    specs = {member.role: (member.spec.id, member.spec.temperature) for member in COURTROOM_LLM.panel(models)}
+    assert set(specs.values()) == {("openai/gpt-4o", 0.5), ("ollama/llama3.1:8b", 0.5)}
+    assert models.embedding == "local/en-core-web-sm"
+    assert specs["attorney"] == specs["prosecutor"] == ("ollama/llama3.1:8b", 0.5)
 
 
 def test_words_of_the_prompts_own_markers_stay_quoted_material(house: Courthouse) -> None:
@@ -231,7 +453,7 @@ def test_several_texts_are_heard_at_once_and_set_beside_the_known_labels(house: 
     assert (record.run.verdict.outcome, record.run.verdict.counts) == ("4 texts classified", {"joy": 4})
     accuracy, every = views.results(record)[""]
     assert isinstance(accuracy, Table)
-    assert accuracy.rows[0] == ("all", 4, 0.5, 0.5)
+    assert accuracy.rows[0] == ("all", 4, 0, 0.5, 0.5)
     assert isinstance(every, Table)
     assert [row[3] for row in every.rows] == ["yes", "no", "yes", "no"]
     assert sorted(record.ballots) == [f"judgment/{name}" for name in "abcd"]
@@ -268,7 +490,7 @@ def test_every_sample_text_is_classified_offline(house: Courthouse) -> None:
 @needs_real_data
 @pytest.mark.parametrize("name", ["RTE.tsv", "QNLI.tsv", "emotion.txt"])
 def test_offline_accuracy_is_above_the_majority_class_on_real_records(house: Courthouse, name: str) -> None:
-    (package,) = read_upload(name, FOLDER / "classification" / name)
+    (package,) = read_upload(name, FOLDER / "classification" / name, {"0": "entailment", "1": "not_entailment"})
     case = package.case
     assert isinstance(case, LabelledTask)
     gold = {item.id: item.label for item in case.items}

@@ -29,8 +29,11 @@ ONCE = {re.sub(r"^(?:[A-Z_]+=\S+ )+", "", command.text): command for command in 
 """Each command, without the variables that are set before it, with a place where it stands."""
 NOT_RUN = {"pip", "uv", "docker", "ruff", "mypy", "lint-imports", "pytest", "pre-commit", "source", "python3"}
 """Commands that install, or that the tests are run with: of these, only the files that they name are looked up."""
+TRAINING = "courtroom.procedures.verdict.train"
+"""Trains a large model; here only its arguments are read. See tests/test_training.py."""
 SMALL = ["--set", "jury_size=3", "--set", "rounds=1"]
 STATUTE = {"number": 264, "text": "Whoever steals shall be punished.", "charges": ["theft"]}
+CHARGE = {"name": "theft", "articles": [264]}
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,10 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
         hear = ["run", "phone-battery", "--set", "jury_size=5", "--set", "rounds=2", "--set", "consensus=1", "--json"]
         hearing = json.loads(run(*hear))["run"]
         paused = json.loads(run(*hear, "--until", "round 1"))["run"]
-        run("run", "criminal-bus-wallet", "--procedure", "verdict")
+        run("run", "criminal-bus-wallet", "--procedure", "verdict", "--set", "learning.on=true")
+        run("knowledge", "snapshot", "january")
+        run("datasets", "import", str(ROOT / "data" / "tasks" / "message-feeling.json"), "--name", "mine")
+        run("datasets", "import", str(ROOT / "data" / "criminal_precedents.jsonl"), "--name", "crimes")
     return Desk(home, hearing, paused)
 
 
@@ -71,7 +77,14 @@ def run(*words: str) -> str:
 
 def test_there_is_a_command_on_every_page_that_shows_how_to_do_something() -> None:
     shown = {command.page for command in COMMANDS}
-    assert {"README.md", "docs/install.md", "docs/shell.md", "docs/steering.md", "docs/knowledge.md"} <= shown
+    assert {
+        "README.md",
+        "docs/install.md",
+        "docs/shell.md",
+        "docs/steering.md",
+        "docs/knowledge.md",
+        "docs/datasets.md",
+    } <= shown
 
 
 @pytest.mark.parametrize("text", ONCE, ids=lambda text: re.sub(r"[^\w.=-]+", " ", text)[:70].strip())
@@ -100,6 +113,8 @@ def perform(text: str, desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv("COURTROOM_HOME", str(folder / "home"))
         monkeypatch.chdir(folder)
         shell((words[1:] if words[0] == "courtroom" else words[3:]) or ["--help"], desk, folder, monkeypatch)
+    elif words[2] == TRAINING:
+        importlib.import_module(TRAINING).parser().parse_args(words[3:])
     elif words[:2] == ["python", "-m"]:
         module(words[2], folder, monkeypatch)
     else:
@@ -151,9 +166,9 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
 
 def given_file(words: list[str], folder: Path) -> Path:
     """A file of one's own: a case, or a statute book."""
-    if "statutes" in words:
+    if "statutes" in words or "charges" in words:
         path = folder / "book.jsonl"
-        path.write_text(json.dumps(STATUTE) + "\n")
+        path.write_text(json.dumps(STATUTE if "statutes" in words else CHARGE) + "\n")
         return path
     shutil.copytree(ROOT / "data" / "cases" / "criminal-card-room", folder / "own")
     path = folder / "own.json"
@@ -183,6 +198,10 @@ def test_a_program_that_the_documentation_shows_runs(
     (program,) = blocks("docs/install.md", "python")
     exec(compile(program, "docs/install.md", "exec"), {})
     assert "outcome=" in capsys.readouterr().out
+    run("datasets", "import", str(ROOT / "data" / "tasks" / "message-feeling.json"), "--name", "mine")
+    (program,) = blocks("docs/datasets.md", "python")
+    exec(compile(program, "docs/datasets.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("mine ")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import shutil
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from aiohttp import web
+from pydantic import ValidationError
 
-from courtroom.knowledge import embedding as embedding_module
-from courtroom.knowledge.embedding import AT_ONCE, DIMENSIONS, HashedNgrams, LiteLLMEmbedding
+from courtroom.engine.setup import Setup
+from courtroom.knowledge import litellm_embedding as embedding_module
+from courtroom.knowledge.embedding import DEFAULT, DIMENSIONS, HashedNgrams
+from courtroom.knowledge.embeddings import REMOTE, about_embedding, embedding_of
+from courtroom.knowledge.litellm_embedding import AT_ONCE, LONGEST, LiteLLMEmbedding, longest
+from courtroom.knowledge.local_encoder import LOCAL, Encoder, LocalEncoder
 from courtroom.models.errors import ModelError
 
 KEY = "sk-a-key-that-nobody-may-see"
@@ -57,6 +66,90 @@ async def test_many_texts_are_asked_for_in_small_calls_and_come_back_in_order(mo
     lengths = np.array([len(text) for text in texts])
     assert np.allclose(found[:, 1] / found[:, 0], lengths / 3)
     assert np.allclose(np.linalg.norm(found, axis=1), 1)
+
+
+async def test_a_text_that_is_longer_than_the_model_takes_is_cut_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = await asyncio.to_thread(longest, "openai/text-embedding-3-small")
+    assert limit == 8191
+    async with serving(lambda _, batch: vectors(batch), monkeypatch) as asked:
+        texts = ["short", "x" * 100_000, "字" * 100_000]
+        await LiteLLMEmbedding("openai/text-embedding-3-small").embed(texts)
+    assert [len(text) for text in asked[0]] == [5, 3 * limit, 2 * limit // 3]
+    assert all(text.startswith(sent) for text, sent in zip(texts, asked[0], strict=True))
+    assert longest("openai/nobody-knows") == LONGEST
+
+
+async def test_spacys_vectors_are_the_mean_of_the_words_and_the_model_is_loaded_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spacy = pytest.importorskip("spacy")
+    model = spacy.blank("en")
+    model.vocab.set_vector("kettle", np.array([1, 0], np.float32))
+    model.vocab.set_vector("ticket", np.array([0, 1], np.float32))
+    model.to_disk(tmp_path)
+    monkeypatch.setitem(cast(dict[str, Encoder], LOCAL), "local/tiny", Encoder("spacy", str(tmp_path), ""))
+    encoder = LocalEncoder("local/tiny")
+    found = await encoder.embed(["kettle", "kettle ticket", "ticket", "nothing"])
+    assert np.allclose(found, [[1, 0], [0.5**0.5, 0.5**0.5], [0, 1], [0, 0]], atol=1e-6)
+    shutil.rmtree(tmp_path)
+    assert np.allclose(await encoder.embed(["kettle"]), [[1, 0]])
+
+
+async def test_a_transformer_reads_a_text_as_far_as_it_can(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    import transformers
+
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "kettle", "ticket"]))
+    config = transformers.BertConfig(
+        vocab_size=7,
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        intermediate_size=8,
+        max_position_embeddings=16,
+    )
+    transformers.BertModel(config).save_pretrained(tmp_path)
+    transformers.BertTokenizerFast(str(tmp_path / "vocab.txt"), model_max_length=16).save_pretrained(tmp_path)
+    tiny = Encoder("sentence_transformers", str(tmp_path), "")
+    monkeypatch.setitem(cast(dict[str, Encoder], LOCAL), "local/tiny", tiny)
+    found = await LocalEncoder("local/tiny").embed(["kettle " * 14, "kettle " * 14 + "ticket", "ticket"])
+    assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
+    assert np.allclose(found[0], found[1], atol=1e-5)
+    assert not np.allclose(found[0], found[2], atol=1e-3)
+
+
+@pytest.mark.parametrize("name", sorted(LOCAL))
+async def test_an_encoder_whose_model_or_library_is_not_there_says_so(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, LOCAL[name].library, None)  # as where the extra is not installed
+    with pytest.raises(ModelError, match=r"pip install 'courtroom\[embeddings\]'"):
+        await LocalEncoder(name).embed(["a"])
+    assert isinstance(embedding_of(name), LocalEncoder)
+
+
+@pytest.mark.parametrize("name", ["", DEFAULT, *LOCAL, *REMOTE])
+def test_an_offered_embedding_can_be_chosen(name: str) -> None:
+    assert Setup(embedding=name).embedding == name
+    assert about_embedding(name or DEFAULT)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["http://evil.example/v1", "openai/x?key=1", "local/../../etc", "local/org/model", "offline", "person", "nobody/x"],
+)
+def test_an_embedding_that_says_where_it_is_asked_or_is_none_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError):
+        Setup(embedding=name)
+
+
+async def test_a_text_without_a_word_is_never_sent_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(call: int, batch: list[str]) -> web.Response:
+        return vectors(batch) if all(text.strip() for text in batch) else web.Response(status=400)
+
+    async with serving(answer, monkeypatch) as asked:
+        assert (await LiteLLMEmbedding("openai/any").embed(["", "a", " "])).shape == (3, 2)
+    assert len(asked) == 1
 
 
 async def test_only_the_latest_vectors_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,54 +11,15 @@ from pydantic import ValidationError
 from courtroom.cases.document import Document
 from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Beside, Diff, Marked, Table, runs
-from courtroom.engine.record import Record
 from courtroom.evaluation.grounding import grounding, where
 from courtroom.evaluation.summaries import Quality, cost_effectiveness, lead, overlap
-from courtroom.models.request import Request
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.juris import views
 from courtroom.procedures.juris.deliberate import most_proposed
+from courtroom.procedures.juris.kept import why_not_kept
 from courtroom.procedures.juris.setup import JurisSetup
 from courtroom.settings import Settings
+from tests.juris import ASSESSOR, CASE, GOOD, INVENTED, OTHER, TEXT, panel, rendered, write
 from tests.toy import Scripted
-
-TEXT = (
-    "The river rose two metres in the night. Forty families left their houses. "
-    "The mayor opened the school as a shelter. Nobody was hurt. The bridge stays closed until Friday."
-)
-CASE = Document(
-    id="flood", title="The flood", text=TEXT, reference="A flood drove forty families out; nobody was hurt."
-)
-GOOD, OTHER = "Forty families left their houses.", "The river rose two metres."
-INVENTED = "A film crew from Paris interviewed penguins."
-
-
-def panel(
-    votes: Callable[[Request], str] = lambda request: "A",
-    lengths: Callable[[Request], int] = lambda request: 3,
-    sentences: Callable[[Request], str] = lambda request: "",
-    edited: tuple[str, ...] = (),
-) -> Scripted:
-    def said(request: Request) -> str:
-        task = request.task
-        step = len(getattr(task, "accepted", ()))
-        if task.name == "length":
-            return json.dumps({"sentences": lengths(request), "reason": "short"})
-        if task.name == "generate":
-            letter = task.letter
-            given = sentences(request) or f"{GOOD if letter == 'A' else OTHER} {step}"
-            return json.dumps({"sentence": given, "evidence": [GOOD]})
-        if task.name == "ballot":
-            return json.dumps(
-                {"critique_a": "a", "critique_b": "b", "evidence": ["Forty families"], "vote": votes(request)}
-            )
-        if task.name == "edit":
-            return json.dumps({"sentences": edited or task.accepted, "changes": ["joined"]})
-        if task.name == "write":
-            return json.dumps({"sentences": [GOOD]})
-        return json.dumps({"faithfulness": 90, "completeness": 60, "conciseness": 80, "reason": "fine"})
-
-    return Scripted(reply=said)
 
 
 @pytest.fixture
@@ -67,21 +27,6 @@ def house(tmp_path: Path) -> Iterator[Courthouse]:
     house = Courthouse(Settings(home=tmp_path))
     yield house
     house.close()
-
-
-def write(house: Courthouse, model: Scripted | None = None, case: Document = CASE, **knobs: object) -> Record:
-    if model is not None:
-        house.pool = model  # type: ignore[assignment, misc]
-        model.warm = lambda: _nothing()  # type: ignore[attr-defined]
-    spec = ModelSpec(id="scripted") if model else ModelSpec()
-    run = house.new_run("juris", case, JurisSetup.model_validate({"model": spec, **knobs}), 0)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
-    return house.record(run)
-
-
-async def _nothing() -> None:
-    return None
 
 
 @pytest.mark.parametrize(
@@ -95,7 +40,7 @@ def test_the_most_proposed_length_counts_and_of_several_the_one_nearest_the_medi
 
 
 def test_every_sentence_is_a_ballot_and_the_majority_takes_it(house: Courthouse) -> None:
-    record = write(house, panel(votes=lambda request: "B" if request.task.seat > 2 else "A"))
+    record = write(house, panel(votes=lambda request: "B" if request.task.seat > 2 else "A"), roles=ASSESSOR)
     assert [stage.name for stage in record.stages] == [
         "Length", "Sentence 1", "Sentence 2", "Sentence 3", "Editing", "Assessment",
     ]  # fmt: skip
@@ -124,16 +69,20 @@ def test_two_equal_candidates_need_no_ballot(house: Courthouse) -> None:
     assert sum("without a ballot" in note for note in record.notes) == 3
 
 
-def test_a_length_outside_the_range_is_asked_again(house: Courthouse) -> None:
-    asked: list[int] = []
-
-    def lengths(request: Request) -> int:
-        asked.append(1)
-        return 99 if len(request.messages) == 2 else 3
-
-    record = write(house, panel(lengths=lengths))
-    assert len(asked) == 10
-    assert sum(stage.stage_kind == "sentence" for stage in record.stages) == 3
+@pytest.mark.parametrize(
+    ("proposed", "range_", "length"), [(99, {}, 10), (1, {}, 3), (99, {"longest": None}, 5), (1, {"shortest": None}, 1)]
+)
+def test_a_length_outside_the_range_is_cut_to_it_and_never_asked_again(
+    house: Courthouse, proposed: int, range_: dict[str, None], length: int
+) -> None:
+    model = panel(lengths=lambda request: proposed, sentences=lambda request: f"{GOOD} {len(request.task.accepted)}")
+    record = write(house, model, **range_)
+    assert sum(request.task.name == "length" for request in model.history) == 5
+    assert not any("from 3 to 10" in rendered(request) for request in model.history)
+    assert sum(stage.stage_kind == "sentence" for stage in record.stages) == length
+    cut = f"The jury decided on a length of {proposed}; the range makes it {length}."
+    assert (cut in record.notes) == (proposed != length)
+    assert record.asked <= house.procedures["juris"].at_most(CASE, record.setup)
 
 
 def test_a_jury_of_which_fewer_than_the_quorum_answer_stops_the_run_in_words(house: Courthouse) -> None:
@@ -146,7 +95,7 @@ def test_a_jury_of_which_fewer_than_the_quorum_answer_stops_the_run_in_words(hou
     ("model", "few"),
     [
         (panel(sentences=lambda request: "  "), "0 of 2 generators had a sentence"),
-        (panel(lengths=lambda request: 3 if request.task.seat == 1 else 99), "1 of 5 jurors proposed a length"),
+        (panel(lengths=lambda request: 3 if request.task.seat == 1 else 0), "1 of 5 jurors proposed a length"),
     ],
 )
 def test_too_few_lengths_and_no_sentence_stop_the_run_in_the_same_words(
@@ -168,23 +117,76 @@ def test_a_dynamic_jury_is_drawn_anew_from_the_pool_by_the_seed(house: Courthous
     assert [tuple(sorted(votes)) for votes in again.ballots.values()] == benches
 
 
-def test_what_the_editor_makes_up_is_flagged(house: Courthouse) -> None:
-    record = write(house, panel(edited=(f"{GOOD}", INVENTED)))
+ACCEPTED = (f"{OTHER} 0", GOOD)
+EDITS = {
+    "a short sentence": (OTHER, GOOD, "Nobody was hurt."),
+    "a day": (OTHER, "Forty families left their houses before Friday."),
+    "a clause": (OTHER, "Forty families left their houses, the school opened as a shelter, and nobody was hurt."),
+    "a number": (OTHER, "Forty families left 12 houses."),
+    "a name": (OTHER, "Forty families and Johnson left their houses."),
+    "another matter": (OTHER, GOOD, "The mayor opened the school as a shelter."),
+}
+"""The last one is true to the document: the jury has not accepted it."""
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_the_editor_that_adds_something_is_asked_again_and_then_the_accepted_sentences_stand(
+    house: Courthouse, what: str
+) -> None:
+    model = panel(
+        sentences=lambda request: ACCEPTED[len(request.task.accepted)], lengths=lambda request: 2, edited=EDITS[what]
+    )
+    record = write(house, model, shortest=2)
+    assert [request.task.name for request in model.history].count("edit") == 3
+    assert record.run.verdict is not None
+    assert record.run.verdict.details["accepted"] == list(ACCEPTED)
+    assert record.run.verdict.summary == " ".join(ACCEPTED)
+    assert any("nothing else: the accepted sentences stand" in note for note in record.notes)
+
+
+@pytest.mark.parametrize(
+    ("edited", "kept"),
+    [
+        ((GOOD, OTHER), True),
+        (("The river rose two metres, and forty families left their houses.",), True),
+        ((GOOD,), False),
+        (("The river rose two metres, so forty families had to leave their houses.",), True),
+        (("The river rose two metres, mayor Keller says, and forty families left their houses.",), True),
+    ],
+)
+def test_the_editor_may_join_reorder_and_clarify_but_leave_nothing_out(edited: tuple[str, ...], kept: bool) -> None:
+    case = CASE.model_copy(update={"text": f"{TEXT} So said the mayor, Keller."})
+    assert (why_not_kept((OTHER, GOOD), edited, case) is None) == kept
+
+
+def test_the_editor_reads_the_accepted_sentences_and_may_not_add_from_the_document(house: Courthouse) -> None:
+    model = panel()
+    write(house, model)
+    (edit,) = [rendered(request) for request in model.history if request.task.name == "edit"]
+    assert all(sentence in edit for sentence in (f"{GOOD} 0", f"{GOOD} 2"))
+    assert "even if the document says it" in edit
+
+
+def test_what_a_writer_makes_up_is_flagged(house: Courthouse) -> None:
+    record = write(house, panel(told={"write": {"sentences": [GOOD, INVENTED]}}), variant="generator-a")
     verdict = record.run.verdict
     assert verdict is not None
     assert verdict.details["unsupported"] == [INVENTED]
     assert "may lack support" in verdict.note
-    blocks = views.summary(record)[""]
-    diff = next(block for block in blocks if isinstance(block, Diff))
-    assert INVENTED in diff.after
-    marked = next(block for block in blocks if isinstance(block, Marked))
+    marked = next(block for block in views.summary(record)[""] if isinstance(block, Marked))
     assert [text for text, span in runs(marked) if span] == [INVENTED]
 
 
+def test_what_the_editor_changes_is_shown(house: Courthouse) -> None:
+    record = write(house, panel(edited=(f"{GOOD} 0 1 2",)))
+    diff = next(block for block in views.summary(record)[""] if isinstance(block, Diff))
+    assert (diff.before, diff.after) == (f"{GOOD} 0 {GOOD} 1 {GOOD} 2", f"{GOOD} 0 1 2")
+
+
 def test_variants_leave_out_what_they_say(house: Courthouse) -> None:
-    plain = write(house, panel(), variant="no-editor", assess=False)
+    plain = write(house, panel(), variant="no-editor", assess=False, roles=ASSESSOR)
     assert [stage.stage_kind for stage in plain.stages][-1] == "sentence"
-    alone = write(house, panel(), variant="generator-b")
+    alone = write(house, panel(), variant="generator-b", roles=ASSESSOR)
     assert {call.member for call in alone.calls} == {"generator-b", "assessor"}
     assert alone.run.verdict is not None
     assert alone.run.verdict.summary == GOOD
@@ -192,7 +194,7 @@ def test_variants_leave_out_what_they_say(house: Courthouse) -> None:
 
 def test_a_reference_summary_reaches_no_member(house: Courthouse) -> None:
     model = panel()
-    write(house, model)
+    write(house, model, roles=ASSESSOR)
     assert not any(
         "drove forty families" in str(part)
         for request in model.history

@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from courtroom.knowledge.embedding import HashedNgrams, LiteLLMEmbedding
+from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.knowledge.embedding import HashedNgrams
 from courtroom.knowledge.index import VectorIndex
+from courtroom.knowledge.litellm_embedding import LiteLLMEmbedding
 from courtroom.knowledge.precedents import from_dispute
-from courtroom.knowledge.search import Knowledge, Rank, Search
+from courtroom.knowledge.search import Draw, Knowledge, Rank, Search
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks
@@ -53,6 +55,37 @@ async def test_norms_are_ranked_by_likeness_to_a_persona(tmp_path: Path) -> None
     norms = ("A seller who repairs phones must say so.", "Tickets for another date are refunded.")
     hits = await knowledge(tmp_path).answer(Rank(text="Repairs phones in a small shop.", candidates=norms, k=1))
     assert [hit.record["text"] for hit in hits] == [norms[0]]
+
+
+def three_moods(folder: Path) -> tuple[Knowledge, LabelledTask]:
+    """A base that holds the texts of a task, of which two say the same."""
+    told = ("Nice to be here.", "nice  to be HERE.", "So nice a day.", "What a day.", "A bad day.")
+    items = tuple(Labelled(id=str(n), text=text, label="good" if n < 4 else "bad") for n, text in enumerate(told))
+    task = LabelledTask(id="moods", title="Moods", labels=("bad", "good"), items=items)
+    base = knowledge(folder)
+    base.offer(task)
+    return base, task
+
+
+async def test_a_record_with_the_very_text_that_is_searched_for_can_be_left_out(tmp_path: Path) -> None:
+    base, task = three_moods(tmp_path)
+    looked = Search(collection="examples", text="Nice to be here.", k=2, under=task.under())
+    assert [hit.record["id"][-1] for hit in await base.answer(looked)] == ["0", "1"]
+    others = await base.answer(looked.model_copy(update={"itself": False}))
+    assert [hit.record["text"] for hit in others][:1] == ["So nice a day."]
+    assert len(others) == 2
+
+
+async def test_a_draw_gives_other_records_by_its_seed_and_never_the_text_itself(tmp_path: Path) -> None:
+    base, task = three_moods(tmp_path)
+
+    async def drawn(seed: str, k: int = 1) -> list[str]:
+        query = Draw(collection="examples", text="Nice to be here.", k=k, seed=seed, under=task.under("good"))
+        return [hit.record["text"] for hit in await base.answer(query)]
+
+    assert await drawn("1") == await drawn("1")
+    assert {text for seed in "12345678" for text in await drawn(seed)} == {"So nice a day.", "What a day."}
+    assert sorted(await drawn("1", 9)) == ["So nice a day.", "What a day."]
 
 
 def print_hits(folder: Path) -> None:
@@ -132,6 +165,25 @@ async def test_any_litellm_embedding_can_be_used_and_asks_each_text_once(tmp_pat
     assert v.shape[0] == 3
     assert np.allclose(v[0], v[2])
     assert not np.allclose(v[0], v[1])
+
+
+async def test_a_look_up_by_an_embedding_of_its_own_is_asked_of_that_model_and_of_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, task = three_moods(tmp_path)
+    search = Search(collection="examples", text="A bad day.", k=1, under=task.under("good"))
+    lexical = await base.answer(search)
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        found = await base.answer(search, "openai/any-embedding")
+        ranked = await base.answer(Rank(text="a", candidates=("b", "a"), k=2), "openai/any-embedding")
+    assert [hit.id for hit in ranked] == ["1", "0"]
+    assert ranked[0].similarity == pytest.approx(1, abs=1e-3)
+    assert found[0].similarity != lexical[0].similarity
+    again = await base.answer(search, "openai/any-embedding")  # the server is gone: what was embedded once is kept
+    assert again == found
+    assert await base.answer(search) == lexical
 
 
 def test_an_import_takes_good_lines_and_names_bad_ones(tmp_path: Path) -> None:

@@ -138,11 +138,70 @@ async def test_what_is_due_depends_on_labels_counts_and_thresholds(tmp_path: Pat
         ]
     )
     assert sorted(await due(base, phase="merge", threshold=0.99)) == ["d-again", "d-theft"]
-    base.memory.standards.add(
-        [standard("shelf", "Goods were hidden under a coat.", THEFT, "The alarm rang at the door.")]
+
+
+def wrong(name: str, facts: str, reasoning: str, gold: Judgment = THEFT, verdict: Judgment = FRAUD) -> Standard:
+    return Standard(id=f"standard-{name}", case=name, facts=facts, reasoning=reasoning, verdict=verdict, gold=gold)
+
+
+async def test_a_contrast_is_of_a_correct_and_an_incorrect_trajectory_with_the_same_labels(tmp_path: Path) -> None:
+    base = filled(tmp_path)
+    base.memory.standards.add([standard("shelf", "Goods under a coat.", THEFT, "The alarm rang at the door.")])
+    assert await due(base, phase="refinement", of="standard-shelf", threshold=1) == []  # two correct ones: no contrast
+    unverified = wrong("till", "Money from a till.", "Nobody looked.", verdict=THEFT)
+    elsewhere = wrong("loan", "A loan was not paid back.", "He lied.", gold=FRAUD, verdict=THEFT)
+    base.memory.buffer.add([unverified, elsewhere])
+    assert await due(base, phase="refinement", of="standard-till", threshold=1) == []  # right, but not verified
+    assert await due(base, phase="refinement", of="standard-shelf", threshold=1) == []
+    base.memory.buffer.add([wrong("coin", "A coin was swapped.", "The victim was deceived.")])
+    pair = ["d-theft", "standard-shelf", "standard-coin"]
+    assert await due(base, phase="refinement", of="standard-shelf", threshold=1) == pair
+    assert await due(base, phase="refinement", of="standard-shelf", threshold=0) == []
+    (_, right, against) = await base.answer(Due(phase="refinement", of="standard-coin", threshold=1))
+    assert Standard.model_validate(right.record).correct
+    assert not Standard.model_validate(against.record).correct
+    met = Directive.model_validate(base.memory.directives.get("d-theft")).model_copy(
+        update={"contrasting": ("standard-coin",)}
     )
-    assert (await due(base, phase="refinement", of="standard-shelf", threshold=0.9))[:2] == [
-        "d-theft",
-        "standard-shelf",
-    ]
-    assert await due(base, phase="refinement", of="standard-shelf", threshold=0.0) == []
+    base.memory.directives.add([met])
+    assert await due(base, phase="refinement", of="standard-coin", threshold=1) == []  # once is enough
+
+
+async def test_what_was_learned_from_a_case_is_kept_out_of_its_sight(tmp_path: Path) -> None:
+    base = filled(tmp_path)
+    base.memory.buffer.add([wrong("coin", "A coin was swapped.", "The victim was deceived.")])
+    refined = Directive(
+        id="d-coin", text="Swapping is theft.", anchor=264, charges=("theft",), contrasting=("standard-coin",)
+    )
+    base.memory.directives.add([refined])
+
+    async def found(collection: str, **query: object) -> set[str]:
+        return {hit.id for hit in await base.answer(recall(collection, **query))}
+
+    assert "d-theft" in await found("directives")
+    assert "d-theft" not in await found("directives", exclude=("standard-bus",))
+    assert "d-coin" not in await found("directives", exclude=("standard-coin",))
+    facts = "A telephone was taken from a pocket in a crowded metro."
+    assert await found("standards", text=facts, exclude_facts=facts) == {"standard-bus", "standard-school"}
+    assert "d-theft" not in await found("directives", text=facts, exclude_facts=facts)
+
+
+async def test_the_weights_of_the_score_are_those_of_the_query(tmp_path: Path) -> None:
+    base = filled(tmp_path)
+    (first, *_) = await base.answer(recall("standards", weights=(0.0, 0.0, 1.0)))
+    assert first.parts is not None
+    assert first.parts.score == first.parts.semsim
+    assert "weights" not in recall("standards").model_dump()  # as earlier versions asked: what they saw is found
+
+
+def test_facts_thought_and_judgment_are_embedded() -> None:
+    one = standard("bus", "A wallet was taken.", THEFT, "It was taken secretly.")
+    assert one.text == f"A wallet was taken.\nIt was taken secretly.\n{THEFT}"
+
+
+def test_a_judgment_keeps_the_weightiest_first() -> None:
+    judgment = Judgment(relevant_articles=(293, 25, 293), charges=("b", "a", "b"))
+    assert judgment.relevant_articles == (293, 25)
+    assert judgment.charges == ("b", "a")
+    assert judgment.same_labels(Judgment(relevant_articles=(25, 293), charges=("A", "b")))
+    assert not judgment.same_labels(Judgment(relevant_articles=(25,), charges=("a", "b")))

@@ -40,6 +40,15 @@ def test_accuracy_asks_for_the_whole_set() -> None:
     assert accuracy([{264}], [{"264"}]) == 0
 
 
+def test_a_plain_text_is_one_label_and_no_set_of_characters() -> None:
+    assert accuracy(["12", "12"], ["21", "12"]) == 1 / 2
+    assert accuracy(["12"], [{"12"}]) == 1
+    assert macro_scores(["12", "21"], ["21", "12"]).f1 == 0
+    assert macro_scores(["12"], ["12"]).f1 == 1
+    assert hit_at(1, ["12"], ["21"]) == 0
+    assert hit_at(1, ["12"], ["12"]) == 1
+
+
 def test_macro_scores_weigh_every_label_alike() -> None:
     """264: P 1 R 1. 266: P 1 R 1. 280: P 0 R 0. 234: P 0 R 0. 293: P 1 R 1/2."""
     scores = macro_scores(PREDICTED, GOLD)

@@ -85,8 +85,8 @@ def test_a_setup_declares_all_that_its_editors_need(procedure: Procedure) -> Non
     assert procedure.teaches_from is None or procedure.teaches_from.procedure in PROCEDURES
 
 
-def test_the_editors_of_a_jury_are_declared() -> None:
-    assert set(fields_drawn(PROCEDURES["cyberjurors"].setup)) == set(Widget)
+def test_every_editor_that_pages_have_is_declared_by_a_procedure() -> None:
+    assert {widget for procedure in PROCEDURES.values() for widget in fields_drawn(procedure.setup)} == set(Widget)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))

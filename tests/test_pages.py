@@ -15,6 +15,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
 from courtroom.engine.setup import Budget
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from tests.openai_server import OpenAIServer
 
 ROOT = Path(__file__).parents[1]
 NASTY = "<script>alert('x')</script> **bold** ![x](http://evil.example/x.png) :red[y] $x$"
@@ -120,6 +121,47 @@ def test_every_section_of_the_setup_draws(house: Courthouse, section: str) -> No
     app.switch_page("pages/setup.py").run()
     assert not app.exception, app.exception
     assert "calls" in texts(app)
+
+
+def setup_of(house: Courthouse, case: str, procedure: str, section: str = "Models") -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.session_state["case"] = case
+    app.session_state["setup_section"] = section
+    app.run()
+    app.switch_page("pages/setup.py").run()
+    chosen = next(box for box in app.selectbox if box.label == "Procedure")
+    return chosen.set_value(house.procedures[procedure]).run()
+
+
+def test_a_setup_says_what_it_means_that_look_ups_go_by_words_and_takes_another_embedding(house: Courthouse) -> None:
+    app = setup_of(house, "criminal-bus-wallet", "verdict")
+    assert not app.exception, app.exception
+    assert "compared by their words, not by their meaning" in texts(app)
+    assert "choose them anew" not in texts(app)
+    box = next(box for box in app.selectbox if box.label == "Embedding")
+    box.set_value("openai/text-embedding-3-small").run()
+    assert not app.exception, app.exception
+    shown = texts(app)
+    assert "compared by their words" not in shown
+    assert "Link standards" in shown
+    assert "choose them anew" in shown
+    assert app.session_state["drafts"]["verdict"].values["embedding"] == "openai/text-embedding-3-small"
+
+
+def test_a_collection_can_be_searched_by_another_embedding(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        app = page("knowledge", part="charges")
+        assert "compared by their words, not by their meaning" in texts(app)
+        next(box for box in app.selectbox if box.label == "Embedding").set_value("openai/text-embedding-3-small").run()
+        next(box for box in app.text_input if box.label == "Search by matter").set_value("a wallet").run()
+        assert not app.exception, app.exception
+        assert "asked through LiteLLM" in texts(app)
+        assert len(app.dataframe) == 1
+    assert house.knowledge.using("openai/text-embedding-3-small").charges.index_name in {
+        folder.name for folder in house.settings.chroma.iterdir()
+    }
 
 
 def test_a_knob_that_is_turned_is_in_the_run(house: Courthouse) -> None:
@@ -247,8 +289,9 @@ def test_the_app_draws_without_importing_what_is_slow() -> None:
     assert done.stdout.strip().splitlines()[-1] == "[]", done.stdout + done.stderr
 
 
-def benched(house: Courthouse, procedure: str, case: str = "criminal-bus-wallet") -> str:
-    run = house.new_run(procedure, house.library.case(case), house.procedures[procedure].setup(), 0)
+def benched(house: Courthouse, procedure: str, case: str = "criminal-bus-wallet", **knobs: object) -> str:
+    setup = house.procedures[procedure].setup.model_validate(knobs)
+    run = house.new_run(procedure, house.library.case(case), setup, 0)
     house.runner.go(run)
     house.runner.wait(run, 60)
     assert house.store.status(run) == "done"
@@ -315,7 +358,7 @@ def test_a_run_is_forked_from_its_page_and_says_what_changes(house: Courthouse) 
 def test_every_part_of_the_knowledge_page_is_drawn_empty_and_filled(house: Courthouse, part: str) -> None:
     page("knowledge", part=part)
     for case in ("criminal-bus-wallet", "criminal-ring-road"):
-        benched(house, "verdict", case)
+        benched(house, "verdict", case, learning={"on": True})
     app = page("knowledge", part=part)
     assert not app.exception, app.exception
 
@@ -329,12 +372,41 @@ def test_a_search_shows_all_three_scores(house: Courthouse) -> None:
     assert table.value["Found"][0].startswith("Article 264")
 
 
+def test_an_imported_knowledge_base_is_shown_by_its_name_with_the_files_it_is_made_of(house: Courthouse) -> None:
+    law = json.dumps({"number": 264, "text": "Whoever steals ..."}).encode()
+    house.runner.do(house.imports.go_on(house.imports.begin("statutes", "law.jsonl", law, "prc"))).result()
+    app = page("knowledge", part="statutes")
+    assert "unofficial digest" in texts(app)
+    app.selectbox(key="base-statutes").set_value("prc").run()
+    assert not app.exception, app.exception
+    assert "law.jsonl (1 records)" in texts(app).replace("\\", "")
+    assert len(app.expander) == 2  # the import form, and the one article
+    assert "Unofficial digest" not in texts(app)
+    run = benched(house, "jurisagents")
+    (choice,) = [box for box in page("setup", fork=run).selectbox if box.label == "Knowledge base"]
+    assert (choice.options, choice.value) == (["bundled", "prc"], "bundled")
+
+
 def test_a_learning_step_is_undone_on_the_page(house: Courthouse) -> None:
-    benched(house, "verdict")
+    benched(house, "verdict", learning={"on": True})
+    assert len(house.knowledge.memory.standards) + len(house.knowledge.memory.buffer) == 1
     app = page("knowledge", part="learning")
     next(button for button in app.button if button.label == "Undo this step").click().run()
     assert not app.exception, app.exception
     assert len(house.knowledge.memory.standards) == len(house.knowledge.memory.buffer) == 0
+
+
+def test_the_memory_is_named_on_the_page(house: Courthouse) -> None:
+    benched(house, "verdict", learning={"on": True})
+    app = page("knowledge", part="standards")
+    app.text_input(key="snapshot-name").set_value("one").run()
+    app.button(key="snapshot-take").click().run()
+    assert not app.exception, app.exception
+    assert [one.name for one in house.knowledge.snapshots.all()] == ["empty", "one"]
+    assert list(app.dataframe[0].value["Name"]) == ["empty", "one"]
+    app.text_input(key="snapshot-name").set_value("a b").run()
+    app.button(key="snapshot-take").click().run()
+    assert "be named “a b”" in app.error[0].value
 
 
 def test_setup_offers_the_case_that_the_person_came_from(house: Courthouse) -> None:

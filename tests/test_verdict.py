@@ -11,16 +11,26 @@ import pytest
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.drafts import DraftBatch
 from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import changed
+from courtroom.engine.events import Learned
+from courtroom.engine.paper import departures
 from courtroom.engine.record import Record
+from courtroom.knowledge.jurisprudence import Directive, Standard
 from courtroom.knowledge.search import Fetch
+from courtroom.law.judgment import Judgment
 from courtroom.models.request import Request
+from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.verdict.alignment import AlignmentSetup, first_drafts, preferences, supervised
+from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
+from tests.asked import Asked
+from tests.test_inputs import changed_inputs, covers
+from tests.test_inputs import text as sent
 from tests.test_jurisagents import text_of
 from tests.toy import Scripted
+from tests.verdict_questions import FILE, questions, rendered
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -45,20 +55,24 @@ class Panel(Scripted):
         super().__init__(reply=self.said)
 
     def said(self, request: Request) -> str:
-        turn = text_of(request).count(", rejected:")
+        turn = text_of(request).count("It was rejected")
         drafted = 234 if turn == 0 else 293
         rejects = request.task.name == "verify" and self.verified() <= self.rejections
         answers: dict[str, object] = {
             "extract": {"points": ["Drunk.", "Beat a stranger with a bottle at a stall."]},
             "rerank": {"articles": ["Article 234", 293, 452]},
             "draft": {"predicted_article": drafted, "explanation": f"The facts meet {drafted}, turn {turn}."},
-            "verify": {"need_rejudge": rejects, "suggestions": f"Article 293: public place ({self.verified()})." if rejects else ""},
+            "verify": {"need_rejudge": rejects, "suggestions": f"Article 293: public place ({self.verified()})." if rejects else "Sound."},
             "preside": {
                 "thought": "A public place.", "relevant_articles": [self.final], "accusation": ["picking quarrels and provoking trouble"],
                 "term_of_imprisonment": {"imprisonment": 12},
             },
             "reflect": {"advice": "Look at the place."},
+            "induce": {"directive": "A coarse rule."},
+            "refine": {"branching_feature": "The place.", "directive": "A precise rule."},
+            "consolidate": {"directive": "One rule."},
         }  # fmt: skip
+        answers["alone"] = answers["preside"]
         return json.dumps(answers[request.task.name])
 
     def verified(self) -> int:
@@ -96,7 +110,6 @@ def test_a_rejected_draft_is_revised_with_the_feedback_in_view(house: Courthouse
         "Turn 1",
         "Turn 2",
         "Final adjudication",
-        "Learning",
     ]
     drafts = [text_of(request) for request in model.history if request.task.name == "draft"]
     assert "Article 293: public place (1)." not in drafts[0]
@@ -107,7 +120,7 @@ def test_a_rejected_draft_is_revised_with_the_feedback_in_view(house: Courthouse
 
 def test_feedback_accumulates_and_the_loop_ends_after_t_max_turns(house: Courthouse) -> None:
     model = Panel(rejections=9)
-    record = hear(house, model)
+    record = hear(house, model, learning={"on": True})
     assert [stage.name for stage in record.stages][1:4] == ["Turn 1", "Turn 2", "Turn 3"]
     last = [text_of(request) for request in model.history if request.task.name == "draft"][-1]
     assert "public place (1)." in last
@@ -136,7 +149,111 @@ def test_the_ablations_leave_out_what_they_name(house: Courthouse) -> None:
     assert tasks["no-memory"][1].isdisjoint({"standards", "directives"})
     assert "standards" in tasks["no-directives"][1]
     assert "directives" not in tasks["no-directives"][1]
-    assert tasks["no-agents"][0] == {"preside"}
+    assert tasks["no-agents"] == ({"alone"}, {"statutes", "memory", "standards", "directives"})
+
+
+def test_one_judge_alone_has_the_memory_and_is_not_told_of_a_panel(house: Courthouse) -> None:
+    remember(house)
+    model = Panel()
+    hear(house, model, variant="no-agents")
+    (text,) = [text_of(request) for request in model.history]
+    assert "A bottle was broken on a table." in text
+    assert "Who beats a stranger in public" in text
+    for part in ("panel", "presiding", "supervisor", "draft", "clerk", "assistant"):
+        assert part not in text.lower(), part
+
+
+def test_without_a_memory_no_prompt_speaks_of_one(house: Courthouse) -> None:
+    remember(house)
+    model = Panel(rejections=1)
+    hear(house, model, variant="no-memory")
+    for text in map(text_of, model.history):
+        assert "precedent" not in text.lower()
+        assert "directive" not in text.lower()
+    model.history.clear()
+    hear(house, model, variant="no-directives")
+    (text, *_) = [text_of(request) for request in model.history if request.task.name == "verify"]
+    assert "go against a precedent above" in text
+    assert "directive" not in text.lower()
+
+
+def remember(house: Courthouse) -> None:
+    """A standard and a directive that fit the case."""
+    judged = Judgment(relevant_articles=(293,), charges=("picking quarrels and provoking trouble",))
+    facts = "A bottle was broken on a table. A stranger at the stall was beaten because of a look."
+    house.knowledge.memory.standards.add(
+        [Standard(id="standard-other", case="other", facts=facts, reasoning="In public.", verdict=judged, gold=judged)]
+    )
+    text = "Who beats a stranger in public because of a look falls under article 293."
+    house.knowledge.memory.directives.add(
+        [Directive(id="d", text=text, anchor=293, charges=judged.charges, supporting=("standard-other",))]
+    )
+
+
+def test_the_presiding_judge_reads_points_drafts_and_all_that_the_supervisor_said(house: Courthouse) -> None:
+    model = Panel(rejections=1)
+    hear(house, model)
+    (text,) = [text_of(request) for request in model.history if request.task.name == "preside"]
+    assert "1. Drunk." in text
+    for part in ("The facts meet 234, turn 0.", "It was rejected:", "Article 293: public place (1)."):
+        assert part in text
+    for part in ("The facts meet 293, turn 1.", "It was passed:", "Sound."):
+        assert part in text
+
+
+def test_the_judgment_keeps_the_order_in_which_it_was_given(house: Courthouse) -> None:
+    model = Panel(rejections=0)
+    ordered = {
+        "thought": "Both.",
+        "relevant_articles": [293, 234],
+        "accusation": ["picking quarrels and provoking trouble", "intentional injury"],
+        "term_of_imprisonment": {"imprisonment": 12},
+    }
+    model.reply = lambda request: json.dumps(ordered) if request.task.name == "preside" else model.said(request)
+    record = hear(house, model)
+    assert record.run.verdict is not None
+    judgment = record.run.verdict.details["judgment"]
+    assert judgment["relevant_articles"] == [293, 234]
+    assert judgment["charges"][0] == "picking quarrels and provoking trouble"
+
+
+def test_reasons_come_before_decisions_but_where_the_paper_has_it_otherwise(house: Courthouse) -> None:
+    model = Panel(rejections=0)
+
+    def fields(task: str, **knobs: object) -> list[str]:
+        hear(house, model, **knobs)
+        request = [request for request in model.history if request.task.name == task][-1]
+        return list(json.loads(schema_of(request.task.form))["properties"])
+
+    assert fields("preside") == ["thought", "relevant_articles", "accusation", "term_of_imprisonment"]
+    assert fields("draft") == ["predicted_article", "explanation"]
+    assert fields("verify") == ["need_rejudge", "suggestions"]
+    assert fields("draft", reasons_first=True) == ["explanation", "predicted_article"]
+    assert fields("verify", reasons_first=True) == ["suggestions", "need_rejudge"]
+
+
+def test_the_defaults_are_the_papers_settings() -> None:
+    procedure = PROCEDURES["verdict"]
+    assert list(departures(procedure.setup(), procedure.paper_settings)) == []
+    (told,) = departures(VerdictSetup(model=ModelSpec(temperature=0.7, top_p=0.9)), procedure.paper_settings)
+    assert (told.setting.knob, told.setting.value, told.setting.source) == ("model.temperature", 0, "C")
+    alignment = PROCEDURES["alignment"]
+    assert list(departures(alignment.setup(), alignment.paper_settings)) == []
+    models = next(preset for preset in procedure.presets if preset.title == "Paper, with its models")
+    setup = changed(VerdictSetup(), dict(models.changes))
+    assert setup.spec("clerk", "clerk").id == "deepseek/deepseek-chat"
+    assert (setup.spec("judge", "judge").id, setup.spec("judge", "judge").temperature) == (
+        "ollama/qwen2.5:7b-instruct",
+        0,
+    )
+
+
+def test_learning_is_for_training_runs(house: Courthouse) -> None:
+    record = hear(house, Panel(rejections=0))
+    assert record.of(Learned) == []
+    assert "Learning" not in [stage.name for stage in record.stages]
+    assert "meta" not in [member.role for member in record.members]
+    assert hear(house, Panel(rejections=0), learning={"on": True}).of(Learned)
 
 
 def test_any_model_can_be_the_expert(house: Courthouse) -> None:
@@ -146,7 +263,7 @@ def test_any_model_can_be_the_expert(house: Courthouse) -> None:
 
 
 def test_the_views_show_turns_with_flags_feedback_and_a_diff(house: Courthouse) -> None:
-    record = hear(house, Panel(rejections=1))
+    record = hear(house, Panel(rejections=1), learning={"on": True}, beta=0.2)
     views = {view.name: view.draw(record) for view in PROCEDURES["verdict"].views}
     assert list(views["turns"]) == ["Turn 1", "Turn 2"]
     assert "rejected" in str(views["turns"]["Turn 1"])
@@ -155,6 +272,8 @@ def test_the_views_show_turns_with_flags_feedback_and_a_diff(house: Courthouse) 
     assert "Diff(before='Article 234." in second
     assert "Archive" in str(views["learning"])
     assert "Real judgment" in str(views["judgment"])
+    assert "0.4 IoU + 0.2 Topo + 0.3 SemSim" in str(views["memory"])
+    assert "Digest" in str(views["memory"]["Snapshot"])
 
 
 def aligned(house: Courthouse, model: Scripted, *records: Record) -> Record:
@@ -180,16 +299,24 @@ def test_a_wrong_first_draft_becomes_a_preference_pair_in_the_form_that_trl_read
     corrected = [text_of(request) for request in model.history if request.task.name == "draft"][-1]
     assert "Look at the place." in corrected  # the expert sees the advice
     assert "The court really applied" not in corrected  # and not the real articles
+    assert "The facts meet 234, turn 0." in corrected  # its own wrong draft is in view (Eq. 5)
+    settings = json.loads(adapter(record, house.answers))
+    assert (settings["rank"], settings["alpha"], settings["dropout"]) == (64, 32, 0.05)
+    assert (settings["epochs"], settings["batch_size"], settings["max_length"]) == (2, 64, 4096)
+    assert (settings["sft_learning_rate"], settings["dpo_learning_rate"]) == (1e-5, 5e-5)
+    assert [export.file for export in PROCEDURES["alignment"].exports] == ["sft.jsonl", "dpo.jsonl", "adapter.json"]
 
 
 def test_a_right_first_draft_becomes_a_demonstration(house: Courthouse) -> None:
     model = Panel(rejections=0)
-    heard = hear(house, model)
+    heard = hear(house, model, reasons_first=True)
     right = heard.case.model_copy(update={"gold": Gold(relevant_articles=(234,), charges=("intentional injury",))})
     record = aligned(house, model, Record(heard.run, right, heard.setup, heard.events))
     (row,) = [json.loads(line) for line in supervised(record, house.answers).splitlines()]
     assert [message["role"] for message in row["messages"]] == ["system", "user", "assistant"]
-    assert json.loads(row["messages"][-1]["content"])["predicted_article"] == 234
+    answer = json.loads(row["messages"][-1]["content"])
+    assert answer["predicted_article"] == 234
+    assert list(answer) == ["explanation", "predicted_article"]  # in the order that the prompt asks for
     assert preferences(record, house.answers) == ""
 
 
@@ -201,3 +328,19 @@ def test_a_correction_that_is_still_wrong_is_left_out(house: Courthouse) -> None
     assert preferences(record, house.answers) == supervised(record, house.answers) == ""
     assert record.run.verdict is not None
     assert record.run.verdict.outcome == "0 demonstrations, 0 preference pairs"
+
+
+@pytest.mark.parametrize("question", questions(), ids=lambda one: one.task.name)
+def test_every_input_with_a_memory_in_view_changes_what_is_sent(question: Asked) -> None:
+    left_out = question.task.offline_only
+    unseen = [
+        path
+        for path, task in changed_inputs(question)
+        if not any(covers(one, path) for one in left_out) and sent(question, task) == question.text()
+    ]
+    assert unseen == []
+
+
+def test_the_prompts_with_a_memory_in_view_are_those_on_file() -> None:
+    kept = FILE.read_text(encoding="utf-8")
+    assert rendered() == kept, "read the new prompts, then write them by python -m tests.verdict_questions"

@@ -144,7 +144,7 @@ class Shelf:
     hits: tuple[Hit, ...] = (Hit(id="one", similarity=1.0, record={}),)
     asked: int = 0
 
-    async def answer(self, query: Query) -> tuple[Hit, ...]:
+    async def answer(self, query: Query, embedding: str) -> tuple[Hit, ...]:
         self.asked += 1
         return self.hits
 

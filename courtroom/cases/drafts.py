@@ -22,6 +22,8 @@ class FirstDraft(Strict):
     statutes: tuple[Statute, ...]
     predicted_article: int
     explanation: str
+    reasons_first: bool = False
+    """Whether that run asked for the explanation before the article."""
 
     @property
     def right(self) -> bool:

@@ -149,11 +149,12 @@ class Court(Generic[C, S]):
 
         A fork sees what its parent saw, even if the collection has grown since.
         """
-        key = digest_text(query.model_dump_json())
+        embedding = self.setup.embedding
+        key = digest_text(query.model_dump_json() + (f"\n{embedding}" if embedding else ""))
         seen = self._services.ledger.retrieval(key)
-        hits = seen.hits if seen else await self._services.knowledge.answer(query)
+        hits = seen.hits if seen else await self._services.knowledge.answer(query, embedding)
         path, stage = self._stages.new_path(name), self._stages.here
-        self._services.record(Retrieved(path=path, stage=stage, key=key, query=query, hits=hits))
+        self._services.record(Retrieved(path=path, stage=stage, key=key, query=query, hits=hits, embedding=embedding))
         return hits
 
     async def learn(self, name: str, lesson: Lesson) -> None:
@@ -224,6 +225,10 @@ class Court(Generic[C, S]):
         self._services.record(tallied)
         return tallied
 
+    def enough(self, have: int, of: int) -> bool:
+        """Whether there are any, and as many as the setup's quorum asks for."""
+        return bool(have) and have >= self.setup.quorum * of
+
     def needs(self, have: int, of: int, what: str) -> None:
         """Stop the run where there are too few to go on; it can be continued.
 
@@ -235,7 +240,7 @@ class Court(Generic[C, S]):
         Raises:
             QuorumLost: there are none, or fewer than the setup's quorum asks for.
         """
-        if not have or have < self.setup.quorum * of:
+        if not self.enough(have, of):
             raise QuorumLost(
                 f"Only {have} of {of} {what}, fewer than the quorum asks for. "
                 "Check the models' server and keys, then continue: those who failed are asked again."

@@ -89,6 +89,8 @@ class Retrieved(Strict):
     key: str
     query: Query
     hits: tuple[Hit, ...]
+    embedding: str = ""
+    """By which embedding texts were compared; empty: by the server's own."""
 
 
 class Learned(Strict):

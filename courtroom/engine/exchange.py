@@ -14,13 +14,14 @@ from courtroom.engine.events import Called
 from courtroom.engine.services import Services
 from courtroom.engine.setup import Member, Setup
 from courtroom.engine.spent import Need, Reserved
+from courtroom.media.left_out import without_media
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import longer
 from courtroom.models.prices import estimate_prompt, price
 from courtroom.models.prompts import Prompts
 from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
-from courtroom.models.spec import OFFLINE, PERSON, RECORDED, ModelSpec
+from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, RECORDED, ModelSpec
 from courtroom.models.task import Task
 
 A = TypeVar("A", bound=BaseModel)
@@ -65,7 +66,8 @@ class Exchange(Generic[A]):
         stage: str,
     ) -> None:
         self._services, self._setup, self._prompts, self._seed = services, setup, prompts, seed
-        self._member, self._task, self._path, self._stage = member, task, path, stage
+        self._member, self._given, self._path, self._stage = member, task, path, stage
+        self._task = task  # without its media where the model is asked on texts alone
         self._spec = member.spec  # another one where a person has not answered in time
         self.keys: list[str] = []
         self.asked = 0
@@ -160,7 +162,14 @@ class Exchange(Generic[A]):
         return await self._request()
 
     async def _request(self) -> Request:
-        spec, media = self._spec, self._task.media()
+        spec, prompts = self._spec, self._prompts
+        self._task = self._given
+        if spec.vision == LEFT_OUT:
+            self._task, prompts = without_media(self._given), prompts.without_media
+            if self._given.media():
+                told = f"{spec.id} is asked on the texts alone: pictures and their descriptions are left out."
+                self._services.note(f"left-out/{spec.id}", told, self._stage)
+        media = self._task.media()
         sees = bool(media) and not self._refused_pictures and await self._services.sight.sees(spec)
         if media and not sees:
             self._described = tuple(medium.id for medium in media)
@@ -170,7 +179,7 @@ class Exchange(Generic[A]):
                     f"{spec.id} can't see pictures: media are replaced by their descriptions.",
                     self._stage,
                 )
-        messages = await self._prompts.render(self._task, sees=sees)
+        messages = await prompts.render(self._task, sees=sees)
         # What a person says holds for this run and its forks: another run of the same case asks anew.
         whose = f"/{self._services.ledger.root}" if spec.id == PERSON else ""
         tag = f"{self._seed}/{self._member.id}{whose}"

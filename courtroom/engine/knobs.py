@@ -23,24 +23,42 @@ class Widget(StrEnum):
     """A `Persona` for each seat; drawn by the seed where there are none."""
     GRAPH = "graph"
     """A `FollowGraph` over the seats; their names are those of the personas."""
+    POINTS_OF_VIEW = "points-of-view"
+    """What a member looks at first, a text by member; edited beside the members' models."""
     RULES = "rules"
     """Rules that are given to members, a text each."""
+    KNOWLEDGE_BASE = "knowledge-base"
+    """The name of a knowledge base of criminal law; a page offers those that are there."""
 
 
-def declared(*, widget: Widget | None = None, varied: bool = True) -> JsonDict:
+def declared(*, widget: Widget | None = None, varied: bool = True, set_for: str = "") -> JsonDict:
     """What a field declares of itself, as its `json_schema_extra`.
 
     Args:
         widget: what it is; None is a plain knob.
         varied: whether a what-if sweep may propose other values. Not what is no question about the matter itself.
+        set_for: of a threshold on a similarity, the embedding for which its default was chosen: others give other numbers.
     """
-    return {**({"widget": widget} if widget else {}), **({} if varied else {"varied": False})}
+    return {
+        **({"widget": widget} if widget else {}),
+        **({} if varied else {"varied": False}),
+        **({"set_for": set_for} if set_for else {}),
+    }
 
 
 def fields_drawn(kind: type[BaseModel]) -> dict[Widget, str]:
     """The name of the field of each widget that a kind of setup declares."""
     found = {_extra(field).get("widget"): name for name, field in kind.model_fields.items()}
     return {widget: found[widget] for widget in Widget if widget in found}
+
+
+def thresholds(kind: type[BaseModel]) -> Iterator[tuple[str, str]]:
+    """The title of every knob whose default was chosen for one embedding, with that embedding's name."""
+    for field in kind.model_fields.values():
+        if is_group(field):
+            yield from thresholds(field.annotation)  # type: ignore[arg-type]
+        elif embedding := _extra(field).get("set_for"):
+            yield field.title or "", str(embedding)
 
 
 def _extra(field: FieldInfo) -> JsonDict:

@@ -113,8 +113,8 @@ class Scene(Protocol):
 class Knows(Protocol):
     """The knowledge base as a court sees it."""
 
-    async def answer(self, query: Query) -> tuple[Hit, ...]:
-        """Look something up."""
+    async def answer(self, query: Query, embedding: str) -> tuple[Hit, ...]:
+        """Look something up; texts are compared by this embedding, or by the server's own where it is empty."""
         ...
 
     def learn(self, run: str, path: str, lesson: Lesson) -> None:

@@ -28,6 +28,8 @@ class Role:
     title: str
     help: str
     votes: bool = False
+    own_model: bool = False
+    """Whether it takes part only with a model that was named for it; the run's model never stands in."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from courtroom.cases.case import Case
+from courtroom.engine.knobs import declared
+from courtroom.knowledge.embeddings import embedding_problem
 from courtroom.models.spec import ModelSpec
 from courtroom.panel.personas import Persona
 from courtroom.strict import Strict
@@ -54,7 +56,22 @@ class Setup(Strict):
         le=1,
         description="The run stops when the share of members with an answer falls below this.",
     )
+    embedding: str = Field(
+        default="",
+        title="Embedding",
+        max_length=200,
+        description="How texts are compared in look-ups: `hashed-ngrams` (words, no model), a LiteLLM id such as "
+        "`openai/text-embedding-3-small`, or a local encoder such as `local/longformer`; empty: as the server's owner has set.",
+        json_schema_extra=declared(varied=False),
+    )
     budget: Budget = Field(default_factory=Budget, title="Budget")
+
+    @field_validator("embedding")
+    @classmethod
+    def _may_embed(cls, name: str, info: ValidationInfo) -> str:
+        if not (info.context and info.context.get("recorded")) and (problem := embedding_problem(name)):
+            raise ValueError(problem)
+        return name
 
     @model_validator(mode="before")
     @classmethod
@@ -77,6 +94,10 @@ class Setup(Strict):
         specs |= {f"members.{member}": spec for member, spec in self.members.items()}
         return tuple(f"{path}: {problem}." for path, spec in specs.items() if (problem := spec.problem()))
 
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know before a run, a plain text each. The Setup page, the shell and the report show it."""
+        return ()
+
     def complete(self, case: Case, seed: int) -> Self:
         """The setup with all that was left to be drawn written out, so that it can be seen and edited."""
         return self
@@ -87,8 +108,8 @@ class Setup(Strict):
 
 
 def role_of(member: str) -> str:
-    """The role in a member's id: `juror` of `juror-05`."""
-    return re.sub(r"-\d+$", "", member)
+    """The role in a member's id: `juror` of `juror-05`, `generator` of `generator-a`."""
+    return re.sub(r"-(\d+|[a-z])$", "", member)
 
 
 def _parts(values: Mapping[str, Any], name: str) -> Iterable[tuple[str, Any]]:

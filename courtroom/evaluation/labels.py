@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
 Labels = Collection[Hashable]
+"""A label set. A plain text is one label, never a set of its characters."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ def accuracy(predicted: Sequence[Labels], gold: Sequence[Labels]) -> float:
         ValueError: the two differ in length, or are empty.
     """
     paired(predicted, gold)
-    return sum(set(mine) == set(real) for mine, real in zip(predicted, gold, strict=True)) / len(gold)
+    return sum(set(several(mine)) == set(several(real)) for mine, real in zip(predicted, gold, strict=True)) / len(gold)
 
 
 def macro_scores(predicted: Sequence[Labels], gold: Sequence[Labels]) -> Macro:
@@ -39,15 +40,14 @@ def macro_scores(predicted: Sequence[Labels], gold: Sequence[Labels]) -> Macro:
     from sklearn.preprocessing import MultiLabelBinarizer
 
     paired(predicted, gold)
-    seen = dict.fromkeys(label for labels in (*predicted, *gold) for label in labels)
+    sides = [[several(labels) for labels in side] for side in (predicted, gold)]
+    seen = dict.fromkeys(label for side in sides for labels in side for label in labels)
     if not seen:
         return Macro(0.0, 0.0, 0.0)
     numbers = {label: number for number, label in enumerate(seen)}
     # A column that stays empty: scikit-learn takes a single one for two classes, “has it” and “has it not”.
     binarizer = MultiLabelBinarizer(classes=range(len(numbers) + 1))
-    mine, real = (
-        binarizer.fit_transform([{numbers[label] for label in labels} for labels in side]) for side in (predicted, gold)
-    )
+    mine, real = (binarizer.fit_transform([{numbers[label] for label in labels} for labels in side]) for side in sides)
     precision, recall, f1, _ = precision_recall_fscore_support(
         real, mine, labels=range(len(numbers)), average="macro", zero_division=0
     )
@@ -63,17 +63,25 @@ def hit_at(k: int, ranked: Sequence[Sequence[Hashable]], gold: Sequence[Labels])
     if k < 1:
         raise ValueError("k must be at least 1")
     paired(ranked, gold)
-    return sum(bool(set(mine[:k]) & set(real)) for mine, real in zip(ranked, gold, strict=True)) / len(gold)
+    first = (tuple(several(mine))[:k] for mine in ranked)
+    return sum(bool(set(mine) & set(several(real))) for mine, real in zip(first, gold, strict=True)) / len(gold)
 
 
 def choice_accuracy(predicted: Sequence[str | None], gold: Sequence[str]) -> float:
-    """Share of questions with the right option (LawBench, task 3-6), 0 to 1; None, no answer, is wrong.
+    """Share of questions with the right option or label, 0 to 1; None, no answer, is wrong.
+
+    LawBench measures its task 3-6 so, and Courtroom-LLM its texts (tables 3 to 5).
 
     Raises:
         ValueError: the two differ in length, or are empty.
     """
     paired(predicted, gold)
     return sum(mine == real for mine, real in zip(predicted, gold, strict=True)) / len(gold)
+
+
+def several(labels: Labels) -> Labels:
+    """The labels of a set; a plain text is one of them."""
+    return (labels,) if isinstance(labels, str) else labels
 
 
 def paired(predicted: Sequence[object], gold: Sequence[object]) -> None:

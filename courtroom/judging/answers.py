@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from courtroom.law.article_numbers import ArticleNumber
 from courtroom.law.judgment import LONGEST, Judgment, Term
@@ -24,36 +24,38 @@ OneTerm = Annotated[
 """A term whose schema says that only one of the three can be set."""
 
 
+def _several(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _names(value: Any) -> Any:
+    return [part for part in value.replace("；", ";").split(";") if part.strip()] if isinstance(value, str) else value
+
+
+Articles = Annotated[
+    tuple[ArticleNumber, ...],
+    Field(min_length=1, max_length=12, description="Numbers of articles of the Criminal Law, weightiest first."),
+    BeforeValidator(_several),
+]
+Charges = Annotated[
+    tuple[str, ...],
+    Field(min_length=1, max_length=12, description="Names of charges without the word for crime, weightiest first."),
+    BeforeValidator(_names),
+]
+TERM = (
+    "`imprisonment` in months (3.5 years are 42); 0 with a life sentence or a death sentence, of which a suspended one "
+    "counts as death."
+)
+
+
 class JudgmentAnswer(BaseModel):
-    """Articles, charges and term (JurisAgents, table 8; VERDICT, prompt 5)."""
+    """Articles, charges and term (JurisAgents, table 8)."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True, populate_by_name=True)
 
-    relevant_articles: tuple[ArticleNumber, ...] = Field(
-        min_length=1, max_length=12, description="Numbers of articles of the Criminal Law, weightiest first."
-    )
-    charge: tuple[str, ...] = Field(
-        min_length=1,
-        max_length=12,
-        validation_alias=AliasChoices("charge", "charges", "accusation"),
-        description="Names of charges without the word for crime, weightiest first.",
-    )
-    term_of_imprisonment: OneTerm = Field(
-        description="`imprisonment` in months (3.5 years are 42); 0 with a life sentence or a death sentence, of which a "
-        "suspended one counts as death."
-    )
-
-    @field_validator("relevant_articles", mode="before")
-    @classmethod
-    def _numbers(cls, value: Any) -> Any:
-        return value if isinstance(value, list | tuple) else [value]
-
-    @field_validator("charge", mode="before")
-    @classmethod
-    def _names(cls, value: Any) -> Any:
-        return (
-            [part for part in value.replace("；", ";").split(";") if part.strip()] if isinstance(value, str) else value
-        )
+    relevant_articles: Articles
+    charge: Charges = Field(validation_alias=AliasChoices("charge", "charges", "accusation"))
+    term_of_imprisonment: OneTerm = Field(description=TERM)
 
     def judgment(self) -> Judgment:
         """As a judgment, names and numbers made uniform."""

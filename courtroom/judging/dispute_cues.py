@@ -32,13 +32,13 @@ def _cue(name: str, side: Side, weight: float, english: str, chinese: str, *patt
 CUES: tuple[Cue, ...] = (
     _cue("undisclosed", "buyer", 1.4, "a defect that was not disclosed", "有未告知的瑕疵",
          r"undisclosed|never (?:mention|disclos|sa(?:id|w)|told)|not (?:mention|disclos)ed|did ?n[o']t (?:mention|disclose|say|tell)",
-         r"nowhere in the listing|conceal|(?:hid|hidden|hiding) (?:this|that|it|from|the|by)|隐瞒|未告知|没有?(?:告知|说明|提到|提过|写)|从未提"),
+         r"nowhere in the listing|(?<!not )(?<!nothing )conceal|(?<!not )(?:hid|hides|hidden|hiding) (?:this|that|it|from|the|by|what)|(?<!没有)(?<!没)(?<!未)隐瞒|未告知|没有?(?:告知|说明|提到|提过|写)|从未提"),
     _cue("mismatch", "buyer", 1.2, "the item differs from its description", "实物与描述不符",
          r"not as described|(?:does|do|did) ?n[o']t match|differs? from|different from the listing|instead of|wrong (?:size|colour|color|model|item)",
          r"counterfeit|fake|replica|不符|不一致|假货|仿品|货不对板|发错"),
     _cue("defect", "buyer", 1.0, "a fault in use", "使用中有故障",
          r"(?:does|do|did|would|will|could) ?n[o']t (?:work|turn on|charge|start|boil|close|open|load|hold)|stop(?:s|ped) working|jam(?:s|med)|crack(?:s|ed)?\b",
-         r"torn\b|tears?\b|scratch (?:of|on|across)|deep scratch|stains?\b|glued|come(?:s)? out|blinks?|locked out|login fails|dead\b|leak(?:s|ed|ing)?\b|broken|shuts? (?:down|off)|fail(?:s|ed)\b|故障|坏了|无法|不能(?:用|开|充)|漏水|破裂|断裂|失灵|自动关机|卡住"),
+         r"torn\b|tears?\b|scratch (?:of|on|across)|deep scratch|stains?\b|glued|come(?:s)? out|blinks?|locked out|login fails|dead\b|leak(?:s|ed|ing)?\b|broken|shuts? (?:down|off)|fail(?:s|ed)\b|fungus|mould\w*|mold\w*|rust\w*|swollen|wobbl\w+|came (?:off|loose)|bent\b|split\b|peel(?:s|ed|ing)|opened again|故障|坏了|无法|不能(?:用|开|充)|漏水|破裂|断裂|失灵|自动关机|卡住|发霉|霉斑|生锈|异味|变形|脱落|开裂|松动"),
     _cue("missing", "buyer", 1.0, "something is missing", "缺少部件或内容",
          r"missing (?:part|piece|page|charger|bolt|lesson|item)s?|is missing|were missing|never (?:arrived|delivered|received)|incomplete|缺少|缺失|少了|未收到|没收到|不完整"),
     _cue("promise", "buyer", 1.0, "a promise that was not kept", "承诺未兑现",
@@ -53,10 +53,12 @@ CUES: tuple[Cue, ...] = (
          r"(?:my|our) (?:mistake|fault|oversight)|I forgot|we forgot|should have (?:told|mentioned|checked|said)|did not check|没注意|忘了|疏忽|我的错|应该说"),
     _cue("evasive", "buyer", 0.6, "an evasive seller", "卖家回避问题",
          r"no (?:reply|answer) (?:from|for)|ignored|stopped (?:answering|replying)|blocked me|refused to (?:answer|show|explain)|不回(?:复|消息)|拉黑|拒绝(?:回答|解释)|不理"),
+    _cue("prompt", "buyer", 0.9, "a complaint at once", "收货后立即反映",
+         r"right after|right away|the same (?:day|evening|night)|the (?:first|next|following) (?:day|evening|morning|night)|within (?:an hour|hours|a day)|(?:a|one|two) days? (?:later|after)|on arrival|when I (?:opened|unpacked)|当天|当晚|第二天|次日|刚收到|一到货|到手就|到场后"),
     _cue("measured", "buyer", 1.0, "a reading that contradicts the listing", "测得的数据与描述矛盾",
-         r"(?:only|just) \d+(?:\.\d+)? ?(?:%|percent|cm|mm|gb|tb|kg|hours?|pages?|lessons?)|shows? \d+(?:\.\d+)? ?%|只有\d|仅\d|显示\d"),
+         r"(?:only|just) \d+(?:\.\d+)? ?(?:%|percent|cm|mm|gb|tb|kg|hours?|pages?|lessons?)|(?:shows?|still|stays? at|stands? at) \d+(?:\.\d+)? ?%|\d+(?:\.\d+)? ?(?:%|cm|mm|gb|tb|kg|hours?|pages?|lessons?),? not \d|只有\d|仅\d|显示\d"),
     _cue("disclosed", "seller", 1.1, "disclosure before the sale", "售前已说明",
-         r"(?:listing|description|first line|chat) (?:clearly )?(?:says|said|states?|stated|shows?|showed|notes?|mentions?)|(?:told|warned|informed) (?:the buyer|her|him|them|you)|disclosed|close-up in the listing|before (?:you|she|he|they|the buyer) (?:paid|ordered|bought)",
+         r"(?:listing|description|first line|chat) (?:clearly )?(?:says|said|states?|stated|shows?|showed|notes?|mentions?)|(?:told|warned|informed) (?:the buyer|her|him|them|you)|disclosed|close-up in the listing",
          r"(?<!未)(?<!没有)(?<!没)(?:已|事先|提前|明确)(?:说明|告知|写明|标注)|描述(?:里|中)(?:已|写|标)|下单前|付款前"),
     _cue("accepted", "seller", 1.3, "the buyer accepted it knowingly", "买家知情并接受",
          r"(?:buyer|she|he|you|they) (?:agreed|accepted|confirmed(?! receipt)|acknowledged|wrote \W?(?:fine|ok|no problem))|that is fine|no problem with that|I can live with|买家(?:同意|确认|接受|表示)|没关系|可以接受|不介意"),
@@ -86,12 +88,12 @@ SPECIFIC = re.compile(
     r"\d|serial|report|receipt|timestamp|inspection|certificate|invoice|tracking|序列号|报告|凭证|检测|鉴定|发票|单号"
 )
 THIRD_PARTY = re.compile(
-    r"repair shop|technician|laborator|lab report|authenticat(?:or|ion)|inspection report|certificate|carrier|platform record|"
+    r"repair shop|technician|mechanic|(?:dealer|expert|specialist|plumber|electrician|vet) (?:says|said|found|confirmed)|laborator|lab report|authenticat(?:or|ion)|inspection report|certificate|carrier|platform record|"
     r"维修店|检测报告|鉴定(?:报告|证书|中心)|快递公司|平台记录",
     re.IGNORECASE,
 )
 HEDGE = re.compile(
-    r"\b(?:maybe|perhaps|probably|I think|I guess|seems?|might|no date|not visible)\b|看不清|可能|也许|大概|好像|估计",
+    r"\b(?:maybe|perhaps|probably|I think|I guess|seems?|might|(?:may|could) have|no date|not visible)\b|看不清|可能|也许|大概|好像|估计",
     re.IGNORECASE,
 )
 

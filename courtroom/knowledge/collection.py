@@ -6,23 +6,22 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import islice
 from typing import Generic, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 
-from courtroom.errors import CourtroomError, Unreadable
+from courtroom.errors import Unreadable
 from courtroom.knowledge import word_index
-from courtroom.knowledge.embedding import DEFAULT, Embedding, Vectors
-from courtroom.knowledge.fusion import fuse
-from courtroom.knowledge.index import VectorIndex
+from courtroom.knowledge.embedding import Embedding, Vectors
+from courtroom.knowledge.fusion import EQUAL, Weights
+from courtroom.knowledge.index import VectorIndex, index_name
+from courtroom.knowledge.ranking import Found, Mode, Scores, ranked
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
-from courtroom.strict import Strict
 
 Name = Literal["precedents", "statutes", "charges", "cases", "standards", "directives", "buffer", "examples"]
-Mode = Literal["dense", "bm25", "hybrid"]
 Ready = tuple[str, str, str]
 """A record's id, its JSON, and its words for the word index."""
 OTHER = "@2"
@@ -51,34 +50,12 @@ class Kept(Protocol):
 R = TypeVar("R", bound=Kept)
 
 
-class EmbeddingMismatch(CourtroomError):
-    """The collection was indexed with another embedding than the one that is set."""
-
-
-class Scores(Strict):
-    """Where a record stood in each ranking; None where it was not among the first 100."""
-
-    similarity: float | None = None
-    """Cosine, at most 1."""
-    dense_rank: int | None = None
-    bm25: float | None = None
-    bm25_rank: int | None = None
-    fused: float | None = None
-    """Reciprocal rank fusion of both."""
-
-
-@dataclass(frozen=True)
-class Found(Generic[R]):
-    """A record with how it was found."""
-
-    record: R
-    scores: Scores
-
-
 class Collection(Generic[R]):
     """Records of one kind.
 
     Args:
+        name: under which its records are kept: a `Name`, with the knowledge base behind a full stop where it is of another
+            than the bundled one.
         kind: the records' class; it has an `id`.
         text_of: what of a record is searched: a text, or one in each language, of which the nearest counts.
     """
@@ -88,15 +65,17 @@ class Collection(Generic[R]):
         database: Database,
         settings: Settings,
         embedding: Embedding,
-        name: Name,
+        name: str,
         kind: type[R],
         text_of: Callable[[R], str | tuple[str, ...]],
     ) -> None:
-        self.name: Name = name
+        self.name = name
         self._database, self._kind, self._text_of, self._embedding = database, kind, text_of, embedding
-        self._index = VectorIndex(settings, name, embedding)
+        self.index_name = index_name(name, embedding.name)
+        self._index = VectorIndex(settings, self.index_name, embedding)
         self._small: dict[tuple[str, int], tuple[list[str], Vectors]] = {}
         database.connection.execute("INSERT OR IGNORE INTO collections (name) VALUES (?)", (name,))
+        word_index.make(database.connection, name)
         self._index_words_of_old_records()
 
     # --- records --------------------------------------------------------------------------------------------
@@ -161,7 +140,7 @@ class Collection(Generic[R]):
     def ready(self, records: Iterable[R]) -> list[Ready]:
         """Work out what is to be written of records, so that the transaction in which that is done is short."""
         return [
-            (record.id, record.model_dump_json(), word_index.line("\n".join(self._texts_of(record))))
+            (record.id, record.model_dump_json(), word_index.line("\n".join(self.texts_of(record))))
             for record in records
         ]
 
@@ -212,45 +191,37 @@ class Collection(Generic[R]):
         return {
             record.id + OTHER * number: text
             for record in self.all()
-            for number, text in enumerate(self._texts_of(record))
+            for number, text in enumerate(self.texts_of(record))
         }
 
     # --- finding --------------------------------------------------------------------------------------------
 
     async def search(
-        self, text: str, k: int, mode: Mode = "hybrid", exclude: Sequence[str] = (), under: str = ""
+        self,
+        text: str,
+        k: int,
+        mode: Mode = "hybrid",
+        exclude: Sequence[str] = (),
+        under: str = "",
+        weights: Weights = EQUAL,
     ) -> list[Found[R]]:
         """The k records closest to a text, best first, each with its place in every ranking.
 
         Args:
             mode: by which ranking; the others are told along.
             under: only records whose id begins with this; their own order by cosine is then the only ranking.
-
-        Raises:
-            EmbeddingMismatch: the collection was indexed with another embedding.
+            weights: of both rankings where they are fused.
         """
         if under:
             return await self._nearest_under(under, text, k, exclude)
-        await asyncio.to_thread(self.check_embedding)
         depth = max(DEPTH, k)
         dense = await self.nearest(text, depth, exclude)
         by_words = await asyncio.to_thread(self._by_words, text, depth + len(exclude))
         by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
-        fused = fuse([name for name, _ in dense], [name for name, _ in by_words])
-        order = {"dense": dict(dense), "bm25": dict(by_words), "hybrid": fused}[mode]
-        ranks = [{name: rank for rank, (name, _) in enumerate(ranking, 1)} for ranking in (dense, by_words)]
-        cosines, bm25 = dict(dense), dict(by_words)
         found = []
-        for name in list(order)[:k]:
+        for name, scores in islice(ranked(dense, by_words, mode, weights).items(), k):
             record = await asyncio.to_thread(self._readable, name)
             if record is not None:
-                scores = Scores(
-                    similarity=cosines.get(name),
-                    dense_rank=ranks[0].get(name),
-                    bm25=bm25.get(name),
-                    bm25_rank=ranks[1].get(name),
-                    fused=round(fused[name], 6),
-                )
                 found.append(Found(record, scores))
         return found
 
@@ -300,7 +271,7 @@ class Collection(Generic[R]):
 
     async def vectors(self, names: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """The vectors of records by id, each of length 1."""
-        texts = {name: self._texts_of(record)[0] for name in names if (record := self._readable(name)) is not None}
+        texts = {name: self.texts_of(record)[0] for name in names if (record := self._readable(name)) is not None}
         rows = await self._embedding.embed(list(texts.values()))
         return dict(zip(texts, rows, strict=True))
 
@@ -327,57 +298,17 @@ class Collection(Generic[R]):
             rows = db.execute("SELECT seq, id, body FROM knowledge WHERE collection = ?", (self.name,)).fetchall()
             records = read_all(rows, lambda row: (row["seq"], self._record(row)))[0]
             for seq, record in records:
-                word_index.put(db, self.name, seq, word_index.line("\n".join(self._texts_of(record))))
+                word_index.put(db, self.name, seq, word_index.line("\n".join(self.texts_of(record))))
         return len(records)
 
     def close(self) -> None:
         """Let go of the index; a search opens it again."""
         self._index.close()
 
-    # --- embedding ------------------------------------------------------------------------------------------
-
-    @property
-    def made_with(self) -> str | None:
-        """The embedding with which the collection is indexed; None while it has never been searched."""
-        row = self._database.connection.execute("SELECT embedding FROM collections WHERE name = ?", (self.name,))
-        made: str | None = row.fetchone()["embedding"]
-        return made
-
-    @property
-    def mismatched(self) -> bool:
-        """Whether the collection was indexed with another embedding than the one that is set."""
-        made = self.made_with
-        both_embedded = made is not None and made.startswith(DEFAULT) and self._embedding.name.startswith(DEFAULT)
-        return made not in (None, self._embedding.name) and not both_embedded
-
-    async def reindex(self) -> None:
-        """Index all records with the embedding that is set now, whatever was before."""
-        self._remember_embedding()
-        await self.warm()
-
-    def check_embedding(self) -> None:
-        """Remember which embedding indexes the collection.
-
-        Raises:
-            EmbeddingMismatch: it is another one than the one that is set.
-        """
-        if self.mismatched:
-            raise EmbeddingMismatch(
-                f"The collection “{self.name}” is indexed with the embedding {self.made_with}, but {self._embedding.name} "
-                "is set: their vectors can't be compared. Re-index it on the Knowledge page or by "
-                f"`python -m courtroom knowledge reindex {self.name}`, or set COURTROOM_EMBEDDING back."
-            )
-        if self.made_with != self._embedding.name:
-            self._remember_embedding()
-
-    def _remember_embedding(self) -> None:
-        self._database.connection.execute(
-            "UPDATE collections SET embedding = ? WHERE name = ?", (self._embedding.name, self.name)
-        )
-
     # --- within ---------------------------------------------------------------------------------------------
 
-    def _texts_of(self, record: R) -> tuple[str, ...]:
+    def texts_of(self, record: R) -> tuple[str, ...]:
+        """What is searched of a record: a text, or one in each language."""
         text = self._text_of(record)
         return (text,) if isinstance(text, str) else text
 
@@ -389,10 +320,10 @@ class Collection(Generic[R]):
 
     def _index_words_of_old_records(self) -> None:
         """Records from before there was a word index."""
-        missing = f"FROM knowledge WHERE collection = ? AND seq NOT IN (SELECT id FROM words_{self.name}_docsize)"
+        missing = f"FROM knowledge WHERE collection = ? AND seq NOT IN (SELECT id FROM {word_index.table(self.name, '_docsize')})"
         if not self._database.connection.execute(f"SELECT 1 {missing} LIMIT 1", (self.name,)).fetchone():
             return
         with self._database.transaction() as db:
             rows = db.execute(f"SELECT seq, id, body {missing}", (self.name,)).fetchall()
             for seq, record in read_all(rows, lambda row: (row["seq"], self._record(row)))[0]:
-                word_index.put(db, self.name, seq, word_index.line("\n".join(self._texts_of(record))))
+                word_index.put(db, self.name, seq, word_index.line("\n".join(self.texts_of(record))))

@@ -1,9 +1,8 @@
-"""Texts as vectors: an embedded default that needs no network, or any LiteLLM embedding model."""
+"""Texts as vectors: what an embedding is, and the default, which compares words and needs no model and no network."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 import re
 from collections import Counter
@@ -13,25 +12,13 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from tenacity import retry, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
-from courtroom.models.card import load
-from courtroom.models.connections import Connections
-from courtroom.models.errors import ModelError
-from courtroom.models.failures import Incomplete, may_pass
-from courtroom.models.keys import scrubbed
-from courtroom.models.route import route
-from courtroom.models.spec import ModelSpec
 from courtroom.text.words import is_chinese, words
-
-log = logging.getLogger(__name__)
 
 Vectors = NDArray[np.float32]
 DIMENSIONS = 2048
 SPREAD = 4  # places of one word: two words that share one then differ in the others
 DEFAULT = "hashed-ngrams"
-AT_ONCE = 100  # texts in one call: providers limit them
-KEPT = 20_000  # vectors kept in memory
 UNKNOWN = 6.0
 """Rarity of a word that the table lacks; names, mostly."""
 PROCEDURE = frozenset(
@@ -158,58 +145,6 @@ class HashedNgrams:
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1, shape (texts, 2048); a text without a word is the zero vector."""
         return await asyncio.to_thread(_all_hashed, texts) if texts else np.zeros((0, DIMENSIONS), np.float32)
-
-
-class LiteLLMEmbedding:
-    """Any embedding model that LiteLLM can reach."""
-
-    def __init__(self, model: str) -> None:
-        self.name = model
-        self._known: dict[str, Vectors] = {}
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of length 1; a text that was asked for lately is not asked for again.
-
-        Raises:
-            ModelError: no vectors could be had.
-        """
-        known = {text: self._known[text] for text in texts if text in self._known}
-        new = list(dict.fromkeys(text for text in texts if text not in known))
-        for start in range(0, len(new), AT_ONCE):
-            batch = new[start : start + AT_ONCE]
-            try:
-                vectors = await self._ask(batch)
-            except Exception as error:  # noqa: BLE001  whatever a provider's client raises, a user is told one sentence
-                log.warning("%s: %s", self.name, scrubbed(repr(error)))
-                raise ModelError(
-                    f"The embedding model {self.name} gave no vectors. Check its id, its key and its server, then try again."
-                ) from None  # the cause may hold a key, and a log would print it
-            known.update(zip(batch, vectors, strict=True))
-        self._known.update(known)
-        for text in list(self._known)[:-KEPT]:
-            del self._known[text]
-        return np.stack([known[text] for text in texts])
-
-    @retry(
-        retry=retry_if_exception(may_pass),
-        stop=stop_after_attempt(5),
-        wait=wait_exponential_jitter(multiplier=0.5, max=20),
-        reraise=True,
-    )
-    async def _ask(self, texts: list[str]) -> Vectors:
-        litellm = await asyncio.to_thread(load)
-        # It works for all runs, so that no key which was typed for one of them counts.
-        where = route(ModelSpec(id=self.name), Connections(), typed=False).parameters()
-        reply = await litellm.aembedding(**where, input=texts, num_retries=0, max_retries=0, timeout=60)
-        vectors = np.array([item["embedding"] for item in reply.data], np.float32)
-        if vectors.ndim != 2 or len(vectors) != len(texts):
-            raise Incomplete(f"{len(texts)} texts were sent, vectors of shape {vectors.shape} came back")
-        return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), np.float32)
-
-
-def embedding_of(name: str) -> Embedding:
-    """The embedding of a name: the default, or a LiteLLM model id."""
-    return HashedNgrams() if name == DEFAULT else LiteLLMEmbedding(name)
 
 
 @cache

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.embedding import Embedding, Vectors
+from courtroom.knowledge.embedding import DEFAULT, Embedding, Vectors
 from courtroom.knowledge.filled_memory import filled_memory
 from courtroom.settings import Settings
 
@@ -49,6 +49,13 @@ class Records(Protocol):
     def texts(self) -> Mapping[str, str]:
         """All records' texts by id."""
         ...
+
+
+def index_name(collection: str, embedding: str) -> str:
+    """The name of a collection's index: each embedding has its own, so that none has to give way to another."""
+    if embedding.startswith(DEFAULT):
+        return collection
+    return f"{collection}-{hashlib.sha256(embedding.encode()).hexdigest()[:12]}"
 
 
 class VectorIndex:

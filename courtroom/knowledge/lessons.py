@@ -15,7 +15,7 @@ from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
 
-Phase = Literal["norms", "archive", "buffer", "induction", "refinement", "confidence", "merge", "pruning"]
+Phase = Literal["norms", "archive", "buffer", "induction", "refinement", "confidence", "merge", "pruning", "restore"]
 State = dict[tuple[str, str], dict[str, Any]]
 """Records by collection and id."""
 
@@ -37,11 +37,12 @@ class Remove(Strict):
 
 
 class Adjust(Strict):
-    """Move a directive's confidence; it stays between 0 and 1. A directive that is gone by now stays gone."""
+    """Move a directive's confidence; it stays between 0 and `most`. A directive that is gone by now stays gone."""
 
     op: Literal["adjust"] = "adjust"
     id: str
     by: float
+    most: float = 1.0
 
 
 class Lesson(Strict):
@@ -169,12 +170,12 @@ class Lessons:
                 after: dict[str, Any] | None = record
             case Remove(collection=collection, id=name):
                 after = None
-            case Adjust(id=name, by=by):
+            case Adjust(id=name, by=by, most=most):
                 collection = "directives"
                 old = self._get(collection, name)
                 if old is None:
                     return None
-                after = old | {"confidence": round(min(1.0, max(0.0, old["confidence"] + by)), 6)}
+                after = old | {"confidence": round(min(most, max(0.0, old["confidence"] + by)), 6)}
         before = self._get(collection, name)
         self._set(collection, name, after)
         return RecordChange(collection=collection, id=name, before=before, after=self._get(collection, name))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from courtroom.knowledge.jurisprudence import Tags
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import networkx as nx
 
 Vector = Sequence[float]
+Weights = tuple[float, float, float]
+WEIGHTS: Weights = (0.4, 0.3, 0.3)
+"""Alpha, beta and gamma (appendix C)."""
 
 
 def cosine(one: Vector, other: Vector) -> float:
@@ -21,6 +24,14 @@ def cosine(one: Vector, other: Vector) -> float:
     a, b = np.asarray(one, float), np.asarray(other, float)
     lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(a @ b) / lengths if lengths else 0.0
+
+
+def cosines(rows: Sequence[Vector], other: Vector) -> NDArray[np.float64]:
+    """Cosine of each row with a vector; shape (rows,)."""
+    many, one = np.asarray(rows, float).reshape(len(rows), -1), np.asarray(other, float)
+    lengths = np.linalg.norm(many, axis=1) * np.linalg.norm(one)
+    near: NDArray[np.float64] = np.divide(many @ one, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+    return near
 
 
 def iou(tags: Tags, candidates: Tags) -> float:
@@ -39,9 +50,10 @@ def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], t
     for name, tags in labels.items():
         groups.setdefault(tags, []).append(name)
     for group in groups.values():
-        graph.add_edges_from(
-            (one, other) for one, other in combinations(group, 2) if cosine(vectors[one], vectors[other]) >= tau
-        )
+        rows = [vectors[name] for name in group]
+        for i, row in enumerate(rows[:-1]):
+            near = cosines(rows[i + 1 :], row) >= tau
+            graph.add_edges_from((group[i], group[i + 1 + j]) for j in np.flatnonzero(near))
     return graph
 
 
@@ -70,9 +82,9 @@ def score(
     overlap: float,
     co_activation: float,
     similarity: float,
-    weights: tuple[float, float, float] = (0.4, 0.3, 0.3),
+    weights: Weights = WEIGHTS,
 ) -> float:
-    """Score = alpha IoU + beta Topo + gamma SemSim (Eq. 7 of section 3.4.1; weights of appendix C).
+    """Score = alpha IoU + beta Topo + gamma SemSim (section 3.4.1; weights of appendix C).
 
     Args:
         co_activation: Topo over the number of activated standards, so that all three parts lie between 0 and 1.

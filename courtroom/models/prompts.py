@@ -13,6 +13,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from pydantic import BaseModel
 
 from courtroom.cases.kinds import PROMPTS
+from courtroom.media.left_out import without_media
 from courtroom.media.medium import Medium
 from courtroom.models.apart import Apart, PromptError, sentence
 from courtroom.models.rendering import blocks, environment, quote, reason, whole
@@ -40,13 +41,19 @@ class Prompts:
         notes: Sequence[str] = (),
     ) -> None:
         self._folder, self._common = folder, dict(common)
-        self._notes = tuple(notes)
+        self._notes, self._edits = tuple(notes), edits
         edited = {name: text for name, text in (edits or {}).items() if text}
         self._kind = str(getattr(self._common.get("case"), "kind", ""))
         self._apart = Apart({**templates(folder, self._kind), **edited}, edited, self._common) if edited else None
         self._turn = asyncio.Lock()
         self._frame: tuple[str, str] | None = None
         self._schemas: dict[type[BaseModel], str] = {}
+
+    @cached_property
+    def without_media(self) -> Prompts:
+        """The same, with nothing of pictures and videos in what the whole run shares."""
+        common = {name: without_media(value) for name, value in self._common.items()}
+        return Prompts(self._folder, common, self._edits, self._notes)
 
     async def render(self, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
         """The messages for a task. Media become their descriptions where the model can't see.

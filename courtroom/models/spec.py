@@ -28,6 +28,9 @@ RECORDED = {"recorded": True}
 soon as it would be asked."""
 
 Switch = Literal["auto", "yes", "no"]
+LEFT_OUT = "left-out"
+"""How a model is asked on texts alone: neither pictures nor their descriptions reach it."""
+Vision = Literal["auto", "yes", "no", "left-out"]
 Extra = str | int | float | bool | list[str]
 
 _WORD = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -48,7 +51,7 @@ EXTRAS: Mapping[str, str] = {
 }
 """All further parameters that a setup may give, each with what it must be. They change how a model draws its words."""
 
-_ID = re.compile(r"[\w.:@+/~-]+")
+ID = re.compile(r"[\w.:@+/~-]+")
 
 
 class NotAllowed(CourtroomError):
@@ -81,10 +84,11 @@ class ModelSpec(Strict):
         title="Further parameters",
         description=f"Passed on to the provider: {', '.join(EXTRAS)}.",
     )
-    vision: Switch = Field(
+    vision: Vision = Field(
         default="auto",
         title="Can see pictures",
-        description="`auto`: known from the model's card, else found out at the first picture.",
+        description="`auto`: known from the model's card, else found out at the first picture. `no`: descriptions stand in their "
+        "place. `left-out`: neither pictures nor descriptions, as in the text-only rows of papers.",
     )
     structured: Switch = Field(
         default="auto",
@@ -165,7 +169,7 @@ class ModelSpec(Strict):
 
 
 def _wrong_id(model: str, connection: str) -> str:
-    if not _ID.fullmatch(model) or "://" in model or ".." in model:
+    if not ID.fullmatch(model) or "://" in model or ".." in model:
         return "a model id is a name such as openai/gpt-4o-mini and holds no address; addresses are set by the server's owner"
     provider, slash, _ = model.partition("/")
     if slash and not connection and provider not in PROVIDERS:

@@ -14,7 +14,7 @@ from courtroom.shell.output import print_result, result, write
 
 
 def align(
-    to: Annotated[Path, typer.Option(help="A folder for sft.jsonl and dpo.jsonl.")],
+    to: Annotated[Path, typer.Option(help="A folder for sft.jsonl, dpo.jsonl and adapter.json.")],
     runs_: Annotated[
         list[str] | None, typer.Argument(help="Runs with a known judgment; all that are done by default.")
     ] = None,

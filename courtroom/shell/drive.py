@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 
 import typer
@@ -23,7 +24,10 @@ def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None
     """
     kinds = house.procedures[house.store.run(run).procedure].stages
     stage = stage_named(kinds, until) if until else None
-    before = answered(house.record(run))
+    record = house.record(run)
+    for warning in record.setup.warnings():
+        print(f"Warning: {warning}", file=sys.stderr)
+    before = answered(record)
     try:
         house.runner.go(run, Control(stage=stage))
         follow(house, run)

@@ -77,6 +77,7 @@ def result(house: Courthouse, name: str, before: frozenset[str] = frozenset()) -
         "seed": run.seed,
         "members": len(record.members),
         "stages": [stage.name for stage in record.stages],
+        **({"warnings": list(warnings)} if (warnings := record.setup.warnings()) else {}),
     }
 
 

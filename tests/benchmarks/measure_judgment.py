@@ -20,10 +20,9 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.judging.referred import CaseInformation, charges_of, precedents_of, scores_of, statutes_of
 from courtroom.judging.weighing import article_scores, charge_scores
-from courtroom.knowledge.collection import Mode
+from courtroom.knowledge.ranking import Mode
 from courtroom.knowledge.search import Knowledge, Search
 from courtroom.law.judgment import Judgment
-from courtroom.procedures.verdict.setup import Learning
 from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show, tiny_asked
 
 Rankings = tuple[list[int], list[str]]
@@ -91,8 +90,6 @@ def heard(house: Courthouse, procedure: str, ranking: str, case: CriminalCase) -
     """The offline judgment's article and charge, then those that its scores rank next."""
     chosen = house.procedures[procedure]
     setup = chosen.setup().model_copy(update={"ranking": ranking})
-    if procedure == "verdict":
-        setup = setup.model_copy(update={"learning": Learning(on=False)})
     run = house.new_run(procedure, case, setup, 0)
     house.runner.go(run)
     house.runner.wait(run)

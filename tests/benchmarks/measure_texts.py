@@ -26,6 +26,8 @@ VARIANTS = {
     "without editor": "no-editor",
     "generator A alone": "generator-a",
     "generator B alone": "generator-b",
+    "SummIt": "summit",
+    "QA-prompted": "qa-prompt",
 }
 MEASURES = {"ROUGE-1": "rouge_1", "ROUGE-2": "rouge_2", "ROUGE-L": "rouge_l", "BLEU": "bleu"}
 STRUCTURES = ("single", "multiple", "parallel", "sequential")
@@ -84,7 +86,9 @@ def summary(house: Courthouse, case: Document, variant: str) -> str:
 
 def public_set(folder: Path, name: str) -> LabelledTask:
     """One public set; the texts that Emotion is trained on are its examples."""
-    (package,) = read_upload(name, folder / name)
+    (package,) = read_upload(
+        name, folder / name, {"0": "entailment", "1": "not_entailment"} if name == "RTE.tsv" else None
+    )
     case = package.case
     assert isinstance(case, LabelledTask)
     if name != "emotion.txt":

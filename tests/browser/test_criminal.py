@@ -17,7 +17,7 @@ BENCHES = [PROCEDURES[name] for name in ("jurisagents", "verdict")]
 SHOTS = os.environ.get("COURTROOM_SHOTS", "")
 
 
-def judged(page: Page, bench: Procedure, case: str) -> str:
+def judged(page: Page, bench: Procedure, case: str, preset: str = "") -> str:
     """From the first screen: find the case, take it to the bench, start; the judgment comes by itself."""
     page.get_by_role("textbox", name="Search").fill(case)
     page.keyboard.press("Enter")
@@ -25,6 +25,10 @@ def judged(page: Page, bench: Procedure, case: str) -> str:
     page.get_by_role("combobox", name="Procedure").click()
     page.get_by_role("option", name=bench.title, exact=True).click()
     expect(page.get_by_text(bench.summary)).to_be_visible()
+    if preset:
+        page.get_by_role("radio", name=preset, exact=True).click()
+        expect(page.get_by_text(next(one.help for one in bench.presets if one.title == preset))).to_be_visible()
+        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
     found = re.search(r"run=([\w-]+)", page.url)

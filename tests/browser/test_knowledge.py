@@ -35,7 +35,7 @@ def part(page: Page, title: str) -> None:
 def test_every_part_is_sound(app: str, browser: Browser, theme: str, tmp_path: Path) -> None:
     folder = Path(SHOTS) if SHOTS else tmp_path
     page = opened(browser, app, theme)
-    judged(page, PROCEDURES["verdict"], "bus-wallet")
+    judged(page, PROCEDURES["verdict"], "bus-wallet", "Training run")
     page.goto(f"{app}/knowledge")
     page.set_viewport_size({"width": 1280, "height": 1600})
     for title in PARTS:
@@ -90,7 +90,7 @@ def test_a_file_is_imported_and_its_records_are_found(app: str, browser: Browser
 
 def test_what_was_learned_is_undone(app: str, browser: Browser, tmp_path: Path) -> None:
     page = opened(browser, app)
-    judged(page, PROCEDURES["verdict"], "night-market")
+    judged(page, PROCEDURES["verdict"], "night-market", "Training run")
     page.goto(f"{app}/knowledge?part=standards")
     standards = page.get_by_test_id("stExpander").filter(has_text="夜市口角")
     expect(standards).to_have_count(1)

@@ -5,58 +5,48 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from courtroom.cases.labelled import Labelled
 from courtroom.engine.setup import Member
-from courtroom.procedures.courtroom_llm.tasks import Earlier, Opinion, same
+from courtroom.models.narrow import same
+from courtroom.procedures.courtroom_llm.tasks import Earlier, Opinion
 from courtroom.procedures.courtroom_llm.trial import Session, Trial
 
 
 @dataclass(frozen=True)
 class Decision:
-    """How one text was classified."""
+    """How one text was classified; `label` is None where it could not be, and `reason` then says why."""
 
     item: Labelled
-    label: str
+    label: str | None
     reason: str
     votes: dict[str, int]
     trial: Trial | None = None
-
-    def result(self) -> dict[str, Any]:
-        """As it stands in the verdict's details."""
-        trial = self.trial
-        return {
-            "id": self.item.id,
-            "label": self.label,
-            "first": trial.first if trial else None,
-            "second": trial.second if trial else None,
-            "prosecuted": trial.prosecuted if trial else None,
-            "ambiguous": trial.ambiguous if trial else None,
-            "votes": self.votes,
-        }
 
 
 def cast(
     court: Session, judge: Member, item: Labelled, opinion: Opinion | None, labels: Sequence[str]
 ) -> Earlier | None:
     """A judge's vote, on record; None is an abstention."""
-    label = same(opinion.label, labels) if opinion else None
+    label = str(same(opinion.label, tuple(labels))) if opinion else None
     court.vote(judge, label, (opinion.reason,) if opinion else (), on=item.id)
-    return Earlier(judge=judge.name, label=label, reason=opinion.reason) if opinion and label else None
+    return Earlier(judge=judge.name, reason=opinion.reason, label=label) if opinion and label else None
 
 
-def decided(
-    court: Session,
-    item: Labelled,
-    label: str,
-    opinions: Sequence[Earlier],
-    labels: Sequence[str],
-    trial: Trial | None,
+def decision(
+    court: Session, item: Labelled, opinions: Sequence[Earlier], labels: Sequence[str], trial: Trial | None
 ) -> Decision:
-    """The bench's decision, with the reason of the last judge who shares it."""
+    """By majority, or by the last judge where that is set; with the reason of the last judge who shares it.
+
+    A text for which too few judges voted has no label. That is this text's failure: the others' trials go on.
+    """
+    bench = court.panel("judge")
+    if not court.enough(len(opinions), len(bench)):
+        return Decision(item, None, f"Only {len(opinions)} of {len(bench)} judges could decide.", {}, trial)
     counts = court.tally(labels, consensus=0.5, on=item.id).counts
-    reason = next((one.reason for one in reversed(opinions) if one.label == label), "")
+    last = court.setup.structure == "sequential" and court.setup.decided_by == "last"
+    label = opinions[-1].label if last else majority(opinions, trial.first if trial else opinions[0].label)
+    reason = next(one.reason for one in reversed(opinions) if one.label == label)
     return Decision(item, label, reason, {name: count for name, count in counts.items() if count}, trial)
 
 

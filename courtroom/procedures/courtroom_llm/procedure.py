@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from courtroom.cases.labelled import LabelledTask
+from courtroom.engine.paper import changes
 from courtroom.engine.procedure import Choice, Counting, Preset, Procedure, Role, StageKind
 from courtroom.procedures.courtroom_llm.deliberate import deliberate
 from courtroom.procedures.courtroom_llm.offline.answers import METHODS
+from courtroom.procedures.courtroom_llm.paper import MODELS, PAPER
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members
 from courtroom.procedures.courtroom_llm.tasks import Argue, Classify, Explain, Hear, Judge
 from courtroom.procedures.courtroom_llm.views import VIEWS, speaks_for
@@ -17,9 +19,9 @@ SHAPES = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-u
 
 def at_most(case: LabelledTask, setup: CourtroomLLMSetup) -> int:
     """Upper bound on the calls: hearings, two pleadings, reasons for similar cases, judges; for each text."""
-    reasons = setup.shots if setup.explain else 0
-    one = setup.hearings + 2 + 2 * reasons + setup.bench if setup.tried else setup.bench + reasons
-    return one * max(1, len(setup.texts))
+    in_question = case.labels[:2] if setup.tried else case.labels
+    similar = setup.shots * len(setup.labels_of_cases(case.labels, in_question)) if setup.explain else 0
+    return (similar + setup.bench + (setup.hearings + 2 if setup.tried else 0)) * max(1, len(setup.texts))
 
 
 def labels_of(case: LabelledTask) -> tuple[Choice, ...]:
@@ -39,13 +41,10 @@ COURTROOM_LLM = Procedure(
     hears="labelled",
     setup=CourtroomLLMSetup,
     roles=(
-        Role(
-            "hearing",
-            "Preliminary hearing",
-            "Names the most likely label and the alternative; gives reasons for similar cases.",
-        ),
+        Role("hearing", "Preliminary hearing", "Names the most likely label and the alternative."),
         Role("prosecutor", "Prosecutor", "Argues for the label that the lot gave it."),
         Role("attorney", "Attorney", "Argues for the other label."),
+        Role("clerk", "Clerk", "Says why a similar case has its label, where that is not on record."),
         Role("judge", "Judge", "Weighs both arguments and decides.", votes=True),
     ),
     stages=(
@@ -70,13 +69,25 @@ COURTROOM_LLM = Procedure(
     seating="bench",
     counting=lambda setup: Counting(by_last=setup.structure == "sequential" and setup.decided_by == "last"),
     speaks_for=speaks_for,
+    paper_settings=PAPER,
     presets=(
-        Preset("Paper", "Five judges in sequence, one similar case for each label, five preliminary hearings.", {}),
+        Preset(
+            "Paper",
+            "Five judges in sequence, one similar case for each of the two labels, five preliminary hearings.",
+            changes(PAPER),
+        ),
+        Preset(
+            "Paper, with its models",
+            "GPT-4o hears and judges, LLaMA 3.1 8B argues, spaCy compares texts; needs a key of OpenAI, a server of Ollama and the extra "
+            "`embeddings`.",
+            changes((*PAPER, *MODELS)),
+        ),
         Preset("Parallel judges", "Five judges decide independently; the majority counts.", {"structure": "parallel"}),
         Preset(
             "Several models", "The baseline: five models with majority, without a trial.", {"structure": "multiple"}
         ),
         Preset("Single model", "The baseline: one model, without a trial.", {"structure": "single"}),
+        Preset("Random cases", "Examples drawn at random in place of similar ones (table 6).", {"cases_by": "random"}),
         Preset("All texts", "The paper's setting on every text of the task.", {"texts": ["all"]}),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, Self
 
 from pydantic import Field, field_validator
@@ -13,6 +14,7 @@ from courtroom.errors import CourtroomError
 from courtroom.models.spec import ModelSpec
 
 Structure = Literal["sequential", "parallel", "multiple", "single"]
+CasesOf = Literal["both labels", "every label", "any label"]
 ALL = "all"
 
 
@@ -47,12 +49,24 @@ class CourtroomLLMSetup(Setup):
         title="Similar cases",
         ge=0,
         le=3,
-        description="For each of the two labels, with the reason for its label.",
+        description="How many for each label that the next knob names; with `any label`, how many in all.",
+    )
+    cases_of: CasesOf = Field(
+        default="both labels",
+        title="Similar cases of",
+        description="`both labels`: of each of the two labels in question, as in the paper's table 11; without a trial every "
+        "label is in question. `every label`: of each label of the set, as in table 9. `any label`: the nearest ones overall, as in "
+        "section 3.4.",
+    )
+    cases_by: Literal["similarity", "random"] = Field(
+        default="similarity",
+        title="Similar cases chosen by",
+        description="`similarity`: the nearest ones; `random`: drawn by the seed, as the paper's table 6 compares.",
     )
     explain: bool = Field(
         default=True,
         title="Reasons for similar cases",
-        description="Where a similar case has no reason on record, the preliminary hearing gives one: a call each.",
+        description="Where a similar case has no reason on record, a member is asked for one: a call each.",
     )
     hearings: int = Field(
         default=5,
@@ -62,8 +76,20 @@ class CourtroomLLMSetup(Setup):
         description="The first one counts. A text is ambiguous when they do not all name the same first label; with 1 that "
         "isn't known.",
     )
+    argument_sentences: int = Field(
+        default=1,
+        title="Longest argument (sentences)",
+        ge=1,
+        le=20,
+        description="Each side is asked for at most so many.",
+    )
     argument_words: int = Field(
-        default=60, title="Longest argument (words)", ge=10, le=1000, description="What is longer is cut there."
+        default=60,
+        title="Longest argument (words)",
+        ge=10,
+        le=1000,
+        description="What is longer is cut there; Chinese counts two characters as a word. The passages that a side quotes may "
+        "have as many words again.",
     )
 
     @field_validator("judges")
@@ -83,6 +109,12 @@ class CourtroomLLMSetup(Setup):
         """How many judges decide."""
         return 1 if self.structure == "single" else self.judges
 
+    def labels_of_cases(self, labels: Sequence[str], in_question: Sequence[str]) -> tuple[str | None, ...]:
+        """The labels of which `shots` similar cases each are looked up; None stands for any label."""
+        if self.cases_of == "any label":
+            return (None,)
+        return tuple(label for label in labels if self.cases_of == "every label" or label in in_question)
+
     def complete(self, case: Case, seed: int) -> Self:
         """The setup with the texts written out.
 
@@ -100,15 +132,15 @@ class CourtroomLLMSetup(Setup):
 
 
 def members(setup: CourtroomLLMSetup) -> tuple[Member, ...]:
-    """Those that the structure needs. Each preliminary hearing is a sample of its own."""
+    """Those that the structure needs. Each preliminary hearing is a sample of its own; one member gives all reasons."""
 
     def member(name: str, role: str, title: str) -> Member:
         return Member(id=name, role=role, name=title, spec=setup.spec(name, role))
 
     judges = [member(f"judge-{seat}", "judge", f"Judge {seat}") for seat in range(1, setup.bench + 1)]
-    hearings = setup.hearings if setup.tried else int(setup.explain and setup.shots > 0)
-    hearing = [member(f"hearing-{n}", "hearing", f"Preliminary hearing {n}") for n in range(1, hearings + 1)]
+    clerk = [member("clerk", "clerk", "Clerk")] if setup.explain and setup.shots else []
     if not setup.tried:
-        return *hearing, *judges
+        return *clerk, *judges
+    hearing = [member(f"hearing-{n}", "hearing", f"Preliminary hearing {n}") for n in range(1, setup.hearings + 1)]
     sides = [member("prosecutor", "prosecutor", "Prosecutor"), member("attorney", "attorney", "Attorney")]
-    return *hearing, *sides, *judges
+    return *hearing, *sides, *clerk, *judges

@@ -1,45 +1,46 @@
-"""What hearing, prosecutor, attorney and judges are asked (section 3; prompts' inputs: appendix A)."""
+"""What hearing, prosecutor, attorney, judges and clerk are asked (section 3; prompts' inputs: appendix A).
+
+Each answer says what was seen and thought before what is decided. The paper's models give the label alone; the reasons
+are what the sequential judges pass on (appendix A.3).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, create_model
+from pydantic import BaseModel, Field
 
-from courtroom.cases.labelled import Labelled
+from courtroom.models.narrow import narrowed, same
 from courtroom.models.task import Answer, Task
 from courtroom.strict import Strict
 
 Side = Literal["prosecutor", "attorney"]
-MOST_LISTED = 100
-"""Labels that a schema lists."""
 
 
 class Hearing(Answer):
     """A_1 and A_2: the most likely label and the alternative (section 3.1)."""
 
-    features: tuple[str, ...] = Field(default=(), max_length=12, description="Key features and themes of the text.")
+    features: tuple[str, ...] = Field(default=(), description="Key features and themes of the text.")
+    reason: str = Field(default="", description="Which labels come into question, and why.")
     first: str = Field(min_length=1, description="The most likely label.")
     second: str = Field(min_length=1, description="The most likely other label.")
-    reason: str = ""
 
 
 class Argument(Answer):
     """One side's pleading for its label (section 3.2)."""
 
-    argument: str = Field(min_length=1)
     evidence: tuple[str, ...] = Field(
-        default=(), max_length=8, description="Passages of the text that speak for the label, copied word for word."
+        description="Passages of the text that speak for the label, copied word for word."
     )
+    argument: str = Field(min_length=1, description="The argument for the label and against the other one.")
 
 
 class Opinion(Answer):
     """A judge's decision (section 3.3)."""
 
-    label: str = Field(min_length=1)
-    reason: str = Field(min_length=1)
+    reason: str = Field(min_length=1, description="Why the label is right.")
+    label: str = Field(min_length=1, description="The right label.")
 
 
 class Explanation(Answer):
@@ -48,8 +49,15 @@ class Explanation(Answer):
     reason: str = Field(min_length=1)
 
 
+class Passage(Strict):
+    """A text with what it is called, e.g. `premise`."""
+
+    name: str
+    text: str
+
+
 class Pleading(Strict):
-    """What one side argued, cut to the limit."""
+    """What one side argued, and the passages of the text to which it points."""
 
     side: Side
     label: str
@@ -58,30 +66,19 @@ class Pleading(Strict):
 
 
 class Similar(Strict):
-    """A similar case, as the judges get it."""
+    """A similar case."""
 
-    text: str
-    second: str = ""
+    passages: tuple[Passage, ...]
     label: str
     reason: str = ""
-    similarity: float
 
 
 class Earlier(Strict):
     """What a judge before has decided."""
 
     judge: str
-    label: str
     reason: str
-
-
-class OfText(Strict):
-    """The text with the label set."""
-
-    item: Labelled
-    names: tuple[str, str]
-    labels: tuple[str, ...]
-    question: str
+    label: str
 
 
 class Hear(Task[Hearing]):
@@ -89,19 +86,19 @@ class Hear(Task[Hearing]):
 
     name = "hear"
     title = "Preliminary hearing"
-    about: OfText
+    passages: tuple[Passage, ...]
+    labels: tuple[str, ...]
 
     @property
     def form(self) -> type[BaseModel]:
         """Both labels are of the set."""
-        return among(Hearing, ("first", "second"), self.about.labels)
+        return narrowed(Hearing, {"first": self.labels, "second": self.labels})
 
     def problem(self, answer: Hearing) -> str | None:
         """Two different labels of the set."""
-        labels = self.about.labels
-        first, second = same(answer.first, labels), same(answer.second, labels)
-        if first is None or second is None:
-            return f"`first` and `second` must be labels of the set, as they are written: {listed(labels)}"
+        first, second = same(answer.first, self.labels), same(answer.second, self.labels)
+        if first not in self.labels or second not in self.labels:
+            return f"`first` and `second` must be labels of the set, as they are written: {listed(self.labels)}"
         return "`second` must be another label than `first`" if first == second else None
 
 
@@ -110,11 +107,14 @@ class Argue(Task[Argument]):
 
     name = "argue"
     title = "Pleading"
-    about: OfText
+    offline_only = ("labels",)  # the whole set stands in `_case`; a side argues about two of them
+    passages: tuple[Passage, ...]
+    labels: tuple[str, ...]
     side: Side
     label: str
     other: str
-    limit: int
+    sentences: int
+    words: int
 
 
 class Judge(Task[Opinion]):
@@ -122,20 +122,23 @@ class Judge(Task[Opinion]):
 
     name = "judge"
     title = "Judgment"
-    about: OfText
+    offline_only = ("labels", "similarities")  # the whole set stands in `_case`; a cosine says nothing to a model
+    passages: tuple[Passage, ...]
+    labels: tuple[str, ...]
     pleadings: tuple[Pleading, ...]
     similar: tuple[Similar, ...] = ()
+    similarities: tuple[float, ...] = ()
     earlier: tuple[Earlier, ...] = ()
+
+    @property
+    def in_question(self) -> tuple[str, ...]:
+        """The two labels that were argued for."""
+        return tuple(pleading.label for pleading in self.pleadings)
 
     @property
     def form(self) -> type[BaseModel]:
         """One of the two labels."""
-        return among(Opinion, ("label",), tuple(pleading.label for pleading in self.pleadings))
-
-    def problem(self, answer: Opinion) -> str | None:
-        """One of the two labels that were argued for."""
-        labels = tuple(pleading.label for pleading in self.pleadings)
-        return None if same(answer.label, labels) else f"`label` must be one of these two: {listed(labels)}"
+        return narrowed(Opinion, {"label": self.in_question})
 
 
 class Classify(Task[Opinion]):
@@ -143,54 +146,33 @@ class Classify(Task[Opinion]):
 
     name = "classify"
     title = "Classification"
-    about: OfText
+    offline_only = ("similarities",)  # a cosine says nothing to a language model
+    passages: tuple[Passage, ...]
+    labels: tuple[str, ...]
     similar: tuple[Similar, ...] = ()
+    similarities: tuple[float, ...] = ()
 
     @property
     def form(self) -> type[BaseModel]:
         """One label of the set."""
-        return among(Opinion, ("label",), self.about.labels)
+        return narrowed(Opinion, {"label": self.labels})
 
     def problem(self, answer: Opinion) -> str | None:
         """A label of the set."""
-        labels = self.about.labels
-        return None if same(answer.label, labels) else f"`label` must be one of the set: {listed(labels)}"
+        if same(answer.label, self.labels) in self.labels:
+            return None
+        return f"`label` must be one of the set, as it is written: {listed(self.labels)}"
 
 
 class Explain(Task[Explanation]):
-    """Why does this similar case have its label?"""
+    """Why does a similar case have its label?"""
 
     name = "explain"
     title = "Reason for a similar case"
-    about: OfText
+    offline_only = ("labels",)  # the whole set stands in `_case`
+    passages: tuple[Passage, ...]
+    labels: tuple[str, ...]
     label: str
-
-
-@lru_cache(maxsize=256)
-def among(answer: type[Answer], fields: tuple[str, ...], labels: tuple[str, ...]) -> type[BaseModel]:
-    """An answer whose labels are these and no others; of a long set the schema does not list them all.
-
-    A label in other writing is taken for what it certainly means before it is checked.
-    """
-    if len(labels) > MOST_LISTED:
-        return answer
-    meant = BeforeValidator(lambda told: same(told, labels) or told if isinstance(told, str) else told)
-    narrowed: dict[str, Any] = {
-        name: (Annotated[Literal[labels], meant], Field(description=answer.model_fields[name].description))
-        for name in fields
-    }
-    return create_model(answer.__name__, __base__=answer, **narrowed)
-
-
-def same(told: str, labels: Sequence[str]) -> str | None:
-    """The label that is meant: case, quotation marks, hyphens, underscores and full stops don't matter."""
-    found = {folded(label): label for label in labels}
-    return told if told in labels else found.get(folded(told))
-
-
-def folded(label: str) -> str:
-    """A label without what writers vary."""
-    return " ".join(label.casefold().strip(" \t\n\"'`“”‘’.。").replace("_", " ").replace("-", " ").split())
 
 
 def listed(labels: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.engine.court import Court
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
-from courtroom.procedures.courtroom_llm.tasks import OfText
+from courtroom.procedures.courtroom_llm.tasks import Passage
 
 Session = Court[LabelledTask, CourtroomLLMSetup]
 
@@ -30,7 +30,7 @@ class Trial:
         return self.second if self.prosecuted == self.first else self.first
 
 
-def about(court: Session, item: Labelled) -> OfText:
-    """A text with the label set."""
-    case = court.case
-    return OfText(item=item, names=case.names, labels=case.labels, question=case.question)
+def passages(case: LabelledTask, text: str, second: str) -> tuple[Passage, ...]:
+    """A text, or both of a pair, with what the task calls them, each name on one line."""
+    texts = (text, second) if second else (text,)
+    return tuple(Passage(name=" ".join(name.split()), text=one) for name, one in zip(case.names, texts, strict=False))

@@ -13,10 +13,14 @@ from courtroom.engine.events import Called
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.evaluation.grounding import where
-from courtroom.evaluation.labels import accuracy
-from courtroom.procedures.courtroom_llm.tasks import Argue, same
+from courtroom.evaluation.labels import choice_accuracy
+from courtroom.knowledge.search import Draw
+from courtroom.models.narrow import same
+from courtroom.procedures.courtroom_llm.tasks import Argue
 
 Shown = dict[str, list[Block]]
+NO_LABEL: dict[str, Any] = {"label": None, "first": None, "ambiguous": None, "votes": {}}
+"""What is known of a text that earlier versions left out of the results because it failed."""
 
 
 def pleadings(record: Record) -> Shown:
@@ -31,7 +35,7 @@ def pleadings(record: Record) -> Shown:
             for passage in (call.value or {} if call else {}).get("evidence", ())
             if (place := where(passage, item.whole))
         ]
-        parts = tuple(_pleading(side, call, label) for side, call, label in told)
+        parts = tuple(_pleading(side, call, label, item) for side, call, label in told)
         blocks: list[Block] = [Marked(item.whole, tuple(spans), title="The text with the evidence of both sides")]
         shown[item.id] = (
             [*blocks, Beside(parts)] if any(call for _, call in sides) else [*blocks, Text(_no_trial(record))]
@@ -65,20 +69,26 @@ def bench(record: Record) -> Shown:
 def similar(record: Record) -> Shown:
     """What was looked up for each text, with the reasons that the judges were given."""
     shown: Shown = {}
+    reasons = {
+        call.path.split("/")[-1]: call.value["reason"] for call in record.calls if call.task == "explain" and call.value
+    }
     for item in _heard(record):
         cards = []
-        for number in (1, 2):
-            found = next((r for r in record.retrievals if r.path == f"judgment/similar-{item.id}-{number}"), None)
-            for n, hit in enumerate(found.hits if found else (), start=1):
-                asked = _call(record, "judgment", "hearing-1", f"explain-{item.id}-{number}-{n}")
-                reason = hit.record["reason"] or (asked.value or {} if asked else {}).get("reason", "")
+        before = f"judgment/similar-{item.id}-"
+        for found in (one for one in record.retrievals if one.path.startswith(before)):
+            number = found.path.removeprefix(before)
+            if not number.isdigit():
+                continue  # of another text, whose id begins as this one's
+            drawn = isinstance(found.query, Draw)
+            for n, hit in enumerate(found.hits, start=1):
+                reason = hit.record["reason"] or reasons.get(f"explain-{item.id}-{number}-{n}", "")
                 cards.append(
                     Card(
                         str(hit.record["label"]),
                         "\n\n".join(filter(None, (hit.record["text"], hit.record["second"]))),
-                        facts=(("similarity", f"{hit.similarity:.2f}"),),
+                        facts=(("chosen", "at random"),) if drawn else (("similarity", f"{hit.similarity:.2f}"),),
                         items=(f"Reason: {reason}",) if reason else (),
-                        share=max(0.0, hit.similarity),
+                        share=None if drawn else max(0.0, hit.similarity),
                     )
                 )
         shown[item.id] = [Cards(tuple(cards), empty="No similar case was looked up.")]
@@ -95,7 +105,7 @@ def ambiguity(record: Record) -> Shown:
             if member.role == "hearing" and (call := _call(record, "preliminary-hearing", member.id, f"hear-{item.id}"))
         ]
         named = [same(call.value["first"], _task(record).labels) for call in calls if call.value]
-        counts = Counter(label for label in named if label)
+        counts = Counter(named)
         if not counts:
             continue
         clear = "not known" if len(named) < 2 else "ambiguous" if len(counts) > 1 else "clear"
@@ -107,14 +117,23 @@ def ambiguity(record: Record) -> Shown:
 
 
 def results(record: Record) -> Shown:
-    """Each text's label beside the known one, and how often they agree."""
+    """Each text's label beside the known one, and how often they agree. A text without a label counts as wrong."""
     verdict = record.run.verdict
     if verdict is None:
         return {"": [Text("Results come with the verdict.")]}
     known = {item.id: item.label for item in _task(record).items}
-    found: list[dict[str, Any]] = list(verdict.details["results"])
+    decided: dict[str, dict[str, Any]] = {one["id"]: one for one in verdict.details["results"]}
+    found = [decided.get(item.id, {**NO_LABEL, "id": item.id}) for item in _heard(record)]
     rows = tuple(
-        (one["id"], one["label"], known[one["id"]], _agrees(one, known), _unclear(one), _votes(one)) for one in found
+        (
+            one["id"],
+            one["label"] or f"none: {one.get('failed') or 'it could not be heard.'}",
+            known[one["id"]],
+            _agrees(one, known),
+            _unclear(one),
+            _votes(one),
+        )
+        for one in found
     )
     columns = ("Text", "Label", "Known label", "Agrees", "Clear", "Votes")
     blocks: list[Block] = [Table(columns, rows, title="Every text")]
@@ -125,23 +144,26 @@ def results(record: Record) -> Shown:
             "clear": [one for one in labelled if one["ambiguous"] is False],
             "ambiguous": [one for one in labelled if one["ambiguous"]],
         }
+        heard = any(one["first"] for one in labelled)
         scores = tuple(
-            (name, len(group), _right(group, known), _first(group, known)) for name, group in groups.items() if group
+            (
+                name,
+                len(group),
+                sum(one["label"] is None for one in group),
+                _right(group, "label", known),
+                _right(group, "first", known) if heard else None,
+            )
+            for name, group in groups.items()
+            if group
         )
-        blocks.insert(
-            0, Table(("Texts", "How many", "Right", "Right at the preliminary hearing"), scores, title="Accuracy")
-        )
+        head = ("Texts", "How many", "Without a label", "Right", "Right at the preliminary hearing")
+        blocks.insert(0, Table(head, scores, title="Accuracy"))
     return {"": blocks}
 
 
-def _right(group: Iterable[dict[str, Any]], known: dict[str, str | None]) -> float:
-    pairs = [(one["label"], str(known[one["id"]])) for one in group]
-    return accuracy([told for told, _ in pairs], [gold for _, gold in pairs])
-
-
-def _first(group: Iterable[dict[str, Any]], known: dict[str, str | None]) -> float | None:
-    pairs = [(one["first"], str(known[one["id"]])) for one in group if one["first"]]
-    return accuracy([told for told, _ in pairs], [gold for _, gold in pairs]) if pairs else None
+def _right(group: Iterable[dict[str, Any]], which: str, known: dict[str, str | None]) -> float:
+    pairs = [(one[which], str(known[one["id"]])) for one in group]
+    return choice_accuracy([label for label, _ in pairs], [gold for _, gold in pairs])
 
 
 def _agrees(one: dict[str, Any], known: dict[str, str | None]) -> str | None:
@@ -157,9 +179,15 @@ def _votes(one: dict[str, Any]) -> str:
     return ", ".join(f"{label} {count}" for label, count in one["votes"].items())
 
 
-def _pleading(side: str, call: Called | None, label: str) -> Block:
-    said = (call.value or {} if call else {}).get("argument") or (call.error if call else "to come")
-    return Text(str(said), f"The {side}, for “{label}”")
+def _pleading(side: str, call: Called | None, label: str, item: Labelled) -> Block:
+    answer = (call.value or {}) if call else {}
+    said = [str(answer.get("argument") or (call.error if call else "to come"))]
+    said += [
+        f"Not in the text, so the judges are not shown it: “{quote}”"
+        for quote in answer.get("evidence", ())
+        if where(quote, item.whole) is None
+    ]
+    return Text("\n\n".join(said), f"The {side}, for “{label}”")
 
 
 def _label_of(record: Record, item: Labelled, side: str) -> str:

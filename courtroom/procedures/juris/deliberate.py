@@ -11,18 +11,10 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.setup import Member
 from courtroom.evaluation.grounding import grounding
+from courtroom.procedures.juris.assessment import assess
+from courtroom.procedures.juris.baselines import without_jury
 from courtroom.procedures.juris.setup import JurisSetup
-from courtroom.procedures.juris.tasks import (
-    Assess,
-    Assessment,
-    CastBallot,
-    Edit,
-    Letter,
-    NextSentence,
-    ProposeLength,
-    WriteAlone,
-    joined,
-)
+from courtroom.procedures.juris.tasks import CastBallot, Edit, Letter, NextSentence, ProposeLength
 from courtroom.procedures.juris.verdict import verdict
 
 Hearing = Court[Document, JurisSetup]
@@ -30,8 +22,9 @@ Hearing = Court[Document, JurisSetup]
 
 async def deliberate(court: Hearing) -> Verdict:
     """From the document to its summary."""
-    if court.setup.alone:
-        return await alone(court)
+    if court.setup.writer:
+        written = await without_jury(court)
+        return verdict(court.case, (), written, await assess(court, written))
 
     await court.stage("Length", "length")
     target = await length(court)
@@ -57,17 +50,19 @@ async def deliberate(court: Hearing) -> Verdict:
 
 
 async def length(court: Hearing) -> int:
-    """N: the length that most jurors propose; of several, the one nearest the median, the shorter first."""
-    setup = court.setup
+    """N: the length that most jurors propose; of several, the one nearest the median, the shorter first; then the range."""
     jury = seated(court, 0)
-    tasks = (
-        ProposeLength(document=court.case, seat=seat(juror), shortest=setup.shortest, longest=setup.longest)
+    proposals = await court.all(
+        court.ask(juror, ProposeLength(document=court.case, viewpoint=viewpoint(court, juror), seat=seat(juror)))
         for juror in jury
     )
-    proposals = await court.all(court.ask(juror, task) for juror, task in zip(jury, tasks, strict=True))
     proposed = [proposal.sentences for proposal in proposals if proposal is not None]
     court.needs(len(proposed), len(jury), "jurors proposed a length")
-    return most_proposed(proposed)
+    wanted = most_proposed(proposed)
+    target = court.setup.truncated(wanted, court.case)
+    if target != wanted:
+        court.note("range", f"The jury decided on a length of {wanted}; the range makes it {target}.")
+    return target
 
 
 def most_proposed(proposed: Sequence[int]) -> int:
@@ -81,7 +76,7 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
     """s_t: both generators propose (Eq. 1), the jury criticises and votes, the majority takes it (Eq. 2)."""
     letters: tuple[Letter, Letter] = ("A", "B")
     candidates = await court.all(
-        court.ask(generator, NextSentence(document=court.case, accepted=accepted, target=target, letter=letter))
+        court.ask(generator, candidate(court, generator, accepted, target, letter))
         for generator, letter in zip(court.panel("generator"), letters, strict=True)
     )
     offered = {letter: one.sentence for letter, one in zip(letters, candidates, strict=True) if one is not None}
@@ -93,6 +88,7 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
     async def ballot(juror: Member) -> None:
         task = CastBallot(
             document=court.case,
+            viewpoint=viewpoint(court, juror),
             accepted=accepted,
             candidate_a=offered["A"],
             candidate_b=offered["B"],
@@ -104,6 +100,19 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
 
     await court.all(ballot(juror) for juror in seated(court, step))
     return offered[winner(court, step, offered, court.tally(letters, consensus=0.5))]
+
+
+def candidate(
+    court: Hearing, generator: Member, accepted: tuple[str, ...], target: int, letter: Letter
+) -> NextSentence:
+    """What a generator is asked at a step (Eq. 1)."""
+    return NextSentence(
+        document=court.case,
+        viewpoint=viewpoint(court, generator),
+        accepted=accepted,
+        target=target,
+        letter=letter,
+    )
 
 
 def winner(court: Hearing, step: int, offered: dict[Letter, str], tally: Tallied) -> Letter:
@@ -122,34 +131,13 @@ def winner(court: Hearing, step: int, offered: dict[Letter, str], tally: Tallied
 
 
 async def edit(court: Hearing, accepted: tuple[str, ...]) -> tuple[str, ...]:
-    """S*: one pass by the chief editor; without an answer the accepted sentences stay as they are."""
+    """S*: one pass by the chief editor; without a text that keeps to them the accepted sentences stay as they are."""
     edited = await court.try_ask(court.member("editor"), Edit(document=court.case, accepted=accepted))
     if edited is None:
-        court.note("unedited", "The chief editor had no answer: the accepted sentences stand as they are.")
+        told = "The chief editor gave no text that says what the jury accepted and nothing else"
+        court.note("unedited", f"{told}: the accepted sentences stand as they are.")
         return accepted
     return edited.sentences
-
-
-async def assess(court: Hearing, final: tuple[str, ...]) -> Assessment | None:
-    """The assessor's scores of the final text, where the setup asks for them."""
-    if not court.setup.assess:
-        return None
-    await court.stage("Assessment", "assessment")
-    return await court.try_ask(court.member("assessor"), Assess(document=court.case, summary=joined(final)))
-
-
-async def alone(court: Hearing) -> Verdict:
-    """One generator writes all of it (the paper's single-agent baseline)."""
-    await court.stage("Summary", "alone")
-    setup = court.setup
-    task = WriteAlone(
-        document=court.case,
-        shortest=setup.shortest,
-        longest=setup.longest,
-        letter="A" if setup.alone == "generator-a" else "B",
-    )
-    written = await court.ask(court.member("generator"), task)
-    return verdict(court.case, (), written.sentences, await assess(court, written.sentences))
 
 
 def seated(court: Hearing, step: int) -> tuple[Member, ...]:
@@ -164,3 +152,8 @@ def seated(court: Hearing, step: int) -> tuple[Member, ...]:
 def seat(juror: Member) -> int:
     """A juror's seat, from 1."""
     return int(juror.id.removeprefix("juror-"))
+
+
+def viewpoint(court: Hearing, member: Member) -> str:
+    """What a member looks at first, as the setup states it; mostly nothing."""
+    return court.setup.points_of_view.get(member.id, "")

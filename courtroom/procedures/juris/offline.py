@@ -1,7 +1,7 @@
-"""JURIS offline: sentences taken from the document, weighed by counts of words. It writes no sentence of its own.
+"""The panel offline: sentences taken from the document, weighed by counts of words. It writes no sentence of its own.
 
 Generator A takes what stands most in the middle (TextRank), generator B what is told early in words that recur often.
-A juror weighs five standards; each seat gives one of them more weight, so that jurors differ for a reason.
+A juror weighs five standards. Each seat gives one of them more weight, by its stated point of view or else by its number.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from functools import lru_cache
-from typing import Any
 
 from courtroom.cases.document import Document
 from courtroom.evaluation.grounding import grounding
 from courtroom.models.offline import Methods
+from courtroom.procedures.juris.ranking import best_first, in_order, repeats, weights
 from courtroom.procedures.juris.tasks import (
-    Assess,
-    Assessment,
     Ballot,
     Candidate,
     CastBallot,
@@ -27,17 +24,21 @@ from courtroom.procedures.juris.tasks import (
     Letter,
     NextSentence,
     ProposeLength,
-    WriteAlone,
 )
-from courtroom.text.central import centrality
 from courtroom.text.words import sentences, words
 
 STANDARDS = ("support in the document", "weight in the document", "news value", "place in the document", "brevity")
 WEIGHTS = (0.5, 1.2, 1.0, 0.6, 0.4)
 EMPHASIS = 2.5
 """How much more a seat's own standard weighs."""
-SHORT, LONG = 6, 45
-"""Words of a sentence that can stand in a summary; others only where there is nothing else."""
+CUES = (
+    ("support", "supported", "evidence", "faithful", "true", "proof", "fact", "facts"),
+    ("important", "importance", "main", "central", "matter", "matters"),
+    ("new", "adds", "add", "news", "repeat", "repeats"),
+    ("order", "follow", "follows", "before", "first", "flow", "early"),
+    ("brevity", "brief", "short", "concise", "plain", "clear", "words"),
+)
+"""Words of a stated point of view that speak for each standard."""
 PER_STEP = 11.0
 """Sentences of a document for each of its summary, at a document of some forty sentences."""
 
@@ -48,32 +49,21 @@ def propose_length(task: ProposeLength, draw: random.Random) -> Length:
     told = words(task.document.text)
     density = len(set(told)) / max(1, len(told))
     ideal = 2 + len(found) / PER_STEP * (0.5 + density)
-    lean = (-1, 0, 0, 1, 0)[task.seat % len(STANDARDS)]
-    count = min(max(round(ideal) + lean, task.shortest), task.longest)
-    return Length(sentences=count, reason=f"{len(found)} sentences, of whose words {density:.0%} are different ones.")
+    lean = (-1, 0, 0, 1, 0)[own_standard(task.seat, task.viewpoint)]
+    reason = f"{len(found)} sentences, of whose words {density:.0%} are different ones."
+    return Length(reason=reason, sentences=max(1, round(ideal) + lean))
 
 
 def next_sentence(task: NextSentence, draw: random.Random) -> Candidate:
     """The best sentence that is not accepted yet, by this generator's own measure."""
-    best = _ranked(task.document, task.accepted, task.letter)[0]
-    return Candidate(sentence=best, evidence=(best,))
-
-
-def write_alone(task: WriteAlone, draw: random.Random) -> Edited:
-    """As many sentences as a middling juror would propose, one by one, in the document's order."""
-    wanted = propose_length(
-        ProposeLength(document=task.document, seat=2, shortest=task.shortest, longest=task.longest), draw
-    ).sentences
-    taken: list[str] = []
-    while len(taken) < wanted:
-        taken.append(_ranked(task.document, tuple(taken), task.letter)[0])
-    return Edited(sentences=_in_order(task.document, taken))
+    best = best_first(task.document, task.accepted, task.letter)[0]
+    return Candidate(evidence=(best,), sentence=best)
 
 
 def cast_ballot(task: CastBallot, draw: random.Random) -> Ballot:
     """Both candidates by five standards; the higher sum gets the vote."""
     scores = {letter: _standards(task.document, task.accepted, one) for letter, one in _offered(task).items()}
-    own = task.seat % len(STANDARDS)
+    own = own_standard(task.seat, task.viewpoint)
     sums = {letter: sum(_weighted(values, own)) for letter, values in scores.items()}
     vote: Letter = "B" if sums["B"] > sums["A"] else "A"
     lost: Letter = "A" if vote == "B" else "B"
@@ -87,35 +77,25 @@ def cast_ballot(task: CastBallot, draw: random.Random) -> Ballot:
     chosen = _offered(task)[vote]
     spans = grounding(chosen, task.document.text).spans
     return Ballot(
+        evidence=tuple(task.document.text[start:end] for start, end in spans),
         critique_a=told["A"] + (f" Ahead by its {decisive}." if vote == "A" else ""),
         critique_b=told["B"] + (f" Ahead by its {decisive}." if vote == "B" else ""),
-        evidence=tuple(task.document.text[start:end] for start, end in spans),
         vote=vote,
     )
 
 
 def edit(task: Edit, draw: random.Random) -> Edited:
     """The accepted sentences in the document's order; nothing else is changed."""
-    ordered = _in_order(task.document, list(task.accepted))
+    ordered = in_order(task.document, list(task.accepted))
     changes = () if ordered == task.accepted else ("Put into the order in which the document tells it.",)
-    return Edited(sentences=ordered, changes=changes)
+    return Edited(changes=changes, sentences=ordered)
 
 
-def assess(task: Assess, draw: random.Random) -> Assessment:
-    """Counts of words: supported sentences, share of the document's weight, sentences that repeat nothing."""
-    told = sentences(task.summary)
-    support = sum(grounding(one, task.document.text).share for one in told) / max(1, len(told))
-    known = set(words(task.summary))
-    counts = Counter(words(task.document.text))
-    often = {word: count for word, count in counts.items() if count > 1} or counts
-    covered = sum(count for word, count in often.items() if word in known) / max(1, sum(often.values()))
-    repeated = sum(_repeats(one, told[:n]) for n, one in enumerate(told)) / max(1, len(told))
-    return Assessment(
-        faithfulness=round(100 * support, 1),
-        completeness=round(100 * covered, 1),
-        conciseness=round(100 * (1 - repeated), 1),
-        reason="Counted: words found in the document, recurring words that are told, words told before. No reader has judged.",
-    )
+def own_standard(seat: int, viewpoint: str) -> int:
+    """The place of the standard that a seat gives most weight to: by its stated point of view, else by its number."""
+    told = Counter(word.strip(".,:;?!") for word in viewpoint.casefold().split())
+    score, place = max((sum(told[cue] for cue in cues), -place) for place, cues in enumerate(CUES))
+    return -place if score else seat % len(STANDARDS)
 
 
 def _offered(task: CastBallot) -> dict[Letter, str]:
@@ -133,65 +113,20 @@ def _standards(document: Document, accepted: tuple[str, ...], sentence: str) -> 
     """Five numbers from 0 to 1, in the order of `STANDARDS`."""
     found = sentences(document.text)
     place = found.index(sentence) if sentence in found else len(found) // 2
-    weights = _weights(document.text)
+    central = weights(document.text)
     count = len(words(sentence))
     return (
         grounding(sentence, document.text).share,
-        weights[place] if sentence in found else 0.5,
-        1.0 - _repeats(sentence, accepted),
+        central[place] if sentence in found else 0.5,
+        1.0 - repeats(sentence, accepted),
         1.0 - place / max(1, len(found)),
         math.exp(-(max(0, count - 14) ** 2) / 600),
     )
 
 
-def _ranked(document: Document, accepted: tuple[str, ...], letter: Letter) -> list[str]:
-    """The document's sentences that are not accepted, best first; at least one."""
-    found = sentences(document.text)
-    weights, often = _weights(document.text), _often(document.text)
-    scored: list[tuple[float, int]] = []
-    for place, sentence in enumerate(found):
-        told = words(sentence)
-        fits = SHORT <= len(told) <= LONG and not sentence.rstrip().endswith(("?", "？", ":"))
-        early = 1.0 / (1.0 + place / max(6, len(found) / 4))
-        density = sum(often[word] for word in set(told)) / max(1, len(set(told)))
-        measure = weights[place] * (0.6 + 0.4 * early) if letter == "A" else density * early
-        new = 1.0 - _repeats(sentence, accepted)
-        scored.append((measure * new * (1.0 if fits else 0.1) - (10.0 if sentence in accepted else 0.0), place))
-    return [found[place] for _, place in sorted(scored, key=lambda one: (-one[0], one[1]))]
-
-
-def _repeats(sentence: str, before: tuple[str, ...]) -> float:
-    """The share of a sentence's words that stand in one of those before it, at the most."""
-    own = set(words(sentence))
-    return max((len(own & set(words(other))) / max(1, len(own)) for other in before), default=0.0)
-
-
-def _in_order(document: Document, taken: list[str]) -> tuple[str, ...]:
-    places = {sentence: place for place, sentence in reversed(list(enumerate(sentences(document.text))))}
-    return tuple(sorted(taken, key=lambda sentence: places.get(sentence, len(places))))
-
-
-@lru_cache(maxsize=16)
-def _weights(text: str) -> tuple[float, ...]:
-    """Centrality of each sentence, the highest 1."""
-    rank = centrality(sentences(text))
-    top = max(rank, default=1.0)
-    return tuple(value / top for value in rank)
-
-
-@lru_cache(maxsize=16)
-def _often(text: str) -> dict[str, Any]:
-    """How often each word is told, by the square root: the most frequent one must not decide alone."""
-    counts = Counter(words(text))
-    top = max(counts.values(), default=1)
-    return {word: math.sqrt(count / top) for word, count in counts.items()}
-
-
 METHODS: Methods = {
     ProposeLength: propose_length,
     NextSentence: next_sentence,
-    WriteAlone: write_alone,
     CastBallot: cast_ballot,
     Edit: edit,
-    Assess: assess,
 }

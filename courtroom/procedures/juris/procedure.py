@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from courtroom.cases.document import Document
+from courtroom.engine import paper
 from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKind
+from courtroom.procedures.juris import offline, offline_assessment, offline_baselines
+from courtroom.procedures.juris.assessment_tasks import AlignKeyFacts, Assess, CheckFacts, FindKeyFacts
+from courtroom.procedures.juris.baseline_tasks import Advise, AnswerAndWrite, Refine, WriteAlone
 from courtroom.procedures.juris.deliberate import deliberate
-from courtroom.procedures.juris.offline import METHODS
+from courtroom.procedures.juris.paper import MODELS, PAPER
+from courtroom.procedures.juris.points_of_view import SEVEN
 from courtroom.procedures.juris.setup import JurisSetup, members
-from courtroom.procedures.juris.tasks import Assess, CastBallot, Edit, NextSentence, ProposeLength, WriteAlone
+from courtroom.procedures.juris.tasks import CastBallot, Edit, NextSentence, ProposeLength
 from courtroom.procedures.juris.views import LETTERS, VIEWS
 
 
 def at_most(case: Document, setup: JurisSetup) -> int:
     """Upper bound on the calls: lengths, then two candidates and a ballot a sentence, editor and assessor."""
-    assessed = 1 if setup.assess else 0
-    if setup.alone:
-        return 1 + assessed
-    return setup.jury_size + setup.longest * (2 + setup.jury_size) + (setup.variant == "juris") + assessed
+    assessed = 3 * ("fine-grained" in setup.ways) + ("holistic" in setup.ways)
+    if setup.writer:
+        return 1 + 2 * setup.refinements * (setup.variant == "summit") + assessed
+    longest = setup.truncated(sys.maxsize, case)
+    return setup.jury_size + longest * (2 + setup.jury_size) + (setup.variant == "juris") + assessed
 
 
 JURIS = Procedure(
@@ -33,21 +40,37 @@ JURIS = Procedure(
         Role("generator", "Generator", "Proposes the next sentence; the two should run on different models."),
         Role("juror", "Juror", "Proposes a length, criticises both candidates, votes.", votes=True),
         Role("editor", "Chief Editor", "Makes one pass over the accepted sentences, without new facts."),
-        Role("assessor", "Assessor", "Scores faithfulness, completeness and conciseness of the final text."),
+        Role("evaluator", "Evaluator", "Advises the writer in the baseline SummIt; in its paper both are one model."),
+        Role(
+            "assessor",
+            "Assessor",
+            "Scores faithfulness, completeness and conciseness of the final text. The run's model never does: it would judge its "
+            "own text.",
+            own_model=True,
+        ),
     ),
     stages=(
         StageKind("length", "Length", "Each juror proposes a length; the majority rule decides."),
         StageKind("sentence", "Sentence", "Two candidates, a critique and a vote of each juror."),
         StageKind("editing", "Editing", "The chief editor's pass."),
-        StageKind("alone", "Summary", "The baseline: one generator writes all of it."),
-        StageKind("assessment", "Assessment", "A judge model scores the text."),
+        StageKind("alone", "Summary", "A baseline: one model writes all of it."),
+        StageKind("refinement", "Refinement", "SummIt: an evaluator advises, the writer refines."),
+        StageKind(
+            "assessment",
+            "Assessment",
+            "The assessor scores the text, by key facts and sentence by sentence, and as a whole.",
+        ),
     ),
     choices=(
         Choice("A", "Candidate A", tone=0, symbol="circle", mark="●"),
         Choice("B", "Candidate B", tone=1, symbol="square", mark="■"),
     ),
-    tasks=(ProposeLength, NextSentence, CastBallot, Edit, WriteAlone, Assess),
-    offline=METHODS,
+    tasks=(
+        *(ProposeLength, NextSentence, CastBallot, Edit),
+        *(WriteAlone, Advise, Refine, AnswerAndWrite),
+        *(FindKeyFacts, CheckFacts, AlignKeyFacts, Assess),
+    ),
+    offline={**offline.METHODS, **offline_baselines.METHODS, **offline_assessment.METHODS},
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,
@@ -56,7 +79,18 @@ JURIS = Procedure(
     seating="bench",
     speaks_for=lambda record, call: LETTERS.get(call.member) if call.task == NextSentence.name else None,
     presets=(
-        Preset("Paper", "Five jurors, a fixed jury, two generators, the chief editor.", {}),
+        Preset("Paper", "Five jurors, a fixed jury, two generators, the chief editor.", paper.changes(PAPER)),
+        Preset(
+            "Paper, with its models",
+            "The paper's seven seats, its chief editor and its assessor, each by the model of today that is nearest: all at an Ollama "
+            "server, the assessor at OpenAI.",
+            paper.changes((*PAPER, *MODELS)),
+        ),
+        Preset(
+            "Seven points of view",
+            "For one model in all seats: both generators and the five jurors state what they look at first. Not in the paper.",
+            {"points_of_view": dict(SEVEN)},
+        ),
         Preset("Dynamic jury", "Five jurors drawn anew from nine for each sentence.", {"jury": "dynamic"}),
         Preset(
             "Without editor",
@@ -64,5 +98,8 @@ JURIS = Procedure(
             {"variant": "no-editor"},
         ),
         Preset("One generator alone", "The single-agent baseline.", {"variant": "generator-a"}),
+        Preset("SummIt", "The baseline in which an evaluator advises and the writer refines.", {"variant": "summit"}),
+        Preset("QA-prompted", "The baseline that answers questions before it writes.", {"variant": "qa-prompt"}),
     ),
+    paper_settings=PAPER,
 )

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from courtroom.cases.document import Document
+from courtroom.engine.knobs import Widget, declared
 from courtroom.engine.setup import Member, Setup
+from courtroom.models.spec import OFFLINE
+from courtroom.procedures.juris import alike
+from courtroom.procedures.juris.points_of_view import LONGEST
+from courtroom.text.words import sentences
 
-Variant = Literal["juris", "no-editor", "generator-a", "generator-b"]
+Variant = Literal["juris", "no-editor", "generator-a", "generator-b", "summit", "qa-prompt"]
+Ways = Literal["both", "fine-grained", "holistic", "none"]
+
+
+def _ways(value: Any) -> Any:
+    """Earlier versions had one holistic assessment, or none."""
+    return {True: "holistic", False: "none"}[value] if isinstance(value, bool) else value
 
 
 class JurisSetup(Setup):
@@ -17,8 +29,9 @@ class JurisSetup(Setup):
     variant: Variant = Field(
         default="juris",
         title="Variant",
-        description="`juris` is the whole system; `no-editor` joins the accepted sentences as they are; `generator-a` and "
-        "`generator-b` are the baselines in which one generator writes the summary alone.",
+        description="`juris` is the whole system; `no-editor` joins the accepted sentences as they are. Baselines in which one "
+        "model writes: `generator-a`, `generator-b`; `summit` refines its summary by an evaluator's advice; `qa-prompt` answers "
+        "questions first. The last two write with the model of generator A.",
     )
     jury_size: int = Field(default=5, title="Jury size", ge=1, le=31, description="Seats at each ballot.")
     jury: Literal["fixed", "dynamic"] = Field(
@@ -29,31 +42,101 @@ class JurisSetup(Setup):
     pool: int = Field(
         default=9, title="Pool", ge=1, le=60, description="Jurors to draw from, where the jury is dynamic."
     )
-    shortest: int = Field(default=3, title="Fewest sentences", ge=1, le=60)
-    longest: int = Field(default=10, title="Most sentences", ge=1, le=60)
-    assess: bool = Field(
-        default=True,
-        title="Assessment",
-        description="A judge model scores the final text for faithfulness, completeness and conciseness: one more call.",
+    points_of_view: dict[str, str] = Field(
+        default_factory=dict,
+        title="Points of view",
+        description="What a generator or a juror looks at first, by member, e.g. `juror-01`. The paper's seats state none: they "
+        "differ by their models.",
+        json_schema_extra=declared(widget=Widget.POINTS_OF_VIEW, varied=False),
     )
+    shortest: int | None = Field(
+        default=3,
+        title="Fewest sentences",
+        ge=1,
+        le=60,
+        description="A shorter length that the jury decides on is raised to this; not set: it is not.",
+    )
+    longest: int | None = Field(
+        default=10,
+        title="Most sentences",
+        ge=1,
+        le=60,
+        description="A longer length that the jury decides on is cut to this; not set: to the sentences of the document.",
+    )
+    refinements: int = Field(
+        default=3, title="Refinements", ge=1, le=10, description="At most, in the variant `summit`. The number is ours."
+    )
+    question_count: int = Field(
+        default=5,
+        title="Questions",
+        ge=1,
+        le=10,
+        description="Answered before the summary, in the variant `qa-prompt`.",
+    )
+    assess: Annotated[Ways, BeforeValidator(_ways)] = Field(
+        default="both",
+        title="Assessment",
+        description="An assessor with a model of its own scores the final text for faithfulness, completeness and conciseness: "
+        "`fine-grained` by key facts and sentence by sentence (3 calls), `holistic` by one score each (1 call).",
+    )
+    key_facts: Literal["document", "reference"] = Field(
+        default="document",
+        title="Key facts from",
+        description="What the fine-grained assessment takes the key facts from; the document, where there is no reference summary.",
+    )
+
+    @field_validator("points_of_view")
+    @classmethod
+    def _of_seats(cls, given: dict[str, str]) -> dict[str, str]:
+        for member, text in given.items():
+            if not member.startswith(("generator-", "juror-")):
+                raise ValueError(f"{member[:40]} has no point of view. Give one to generators and jurors")
+            if len(text) > LONGEST:
+                raise ValueError(f"the point of view of {member[:40]} has more than {LONGEST} characters. Shorten it")
+        return {member: text.strip() for member, text in given.items() if text.strip()}
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if self.shortest > self.longest:
+        if self.shortest and self.longest and self.shortest > self.longest:
             raise ValueError("the fewest sentences are more than the most. Swap them")
         if self.jury == "dynamic" and self.pool < self.jury_size:
             raise ValueError("the pool is smaller than the jury. Enlarge the pool, or seat fewer jurors")
         return self
 
     @property
-    def alone(self) -> str:
+    def writer(self) -> str:
         """The id of the generator that writes alone; empty with a jury."""
-        return self.variant if self.variant.startswith("generator") else ""
+        if self.variant in ("juris", "no-editor"):
+            return ""
+        return "generator-b" if self.variant == "generator-b" else "generator-a"
 
     @property
     def seats(self) -> int:
         """How many jurors there are."""
         return self.pool if self.jury == "dynamic" else self.jury_size
+
+    @property
+    def assessor_chosen(self) -> bool:
+        """Whether somebody may assess: a model that was named for it. Offline all members are the offline model."""
+        return "assessor" in self.roles or "assessor" in self.members or self.model.id == OFFLINE
+
+    @property
+    def ways(self) -> frozenset[str]:
+        """The ways in which the final text is assessed."""
+        if self.assess == "none" or not self.assessor_chosen:
+            return frozenset()
+        return frozenset(("fine-grained", "holistic")) if self.assess == "both" else frozenset((self.assess,))
+
+    def truncated(self, length: int, document: Document) -> int:
+        """A length within the range (section 3.2, optional truncation); a summary has no more sentences than its document."""
+        least = self.shortest or 1
+        return min(max(length, least), self.longest or max(least, len(sentences(document.text))))
+
+    def warnings(self) -> tuple[str, ...]:
+        """Seats that are one model with one prompt, and an assessor that is missing or judges its own text."""
+        found = members(self)
+        judged = alike.assessor(found, chosen=self.assessor_chosen) if self.assess != "none" else ()
+        return (*alike.seats(found, self.points_of_view), *judged)
 
 
 def members(setup: JurisSetup) -> tuple[Member, ...]:
@@ -63,9 +146,10 @@ def members(setup: JurisSetup) -> tuple[Member, ...]:
         return Member(id=name, role=role, name=title, spec=setup.spec(name, role))
 
     generators = [member(f"generator-{letter}", "generator", f"Generator {letter.upper()}") for letter in "ab"]
-    assessor = [member("assessor", "assessor", "Assessor")] if setup.assess else []
-    if setup.alone:
-        return *(one for one in generators if one.id == setup.alone), *assessor
+    assessor = [member("assessor", "assessor", "Assessor")] if setup.ways else []
+    if setup.writer:
+        evaluator = [member("evaluator", "evaluator", "Evaluator")] if setup.variant == "summit" else []
+        return *(one for one in generators if one.id == setup.writer), *evaluator, *assessor
     jury = [member(f"juror-{seat:02}", "juror", f"Juror {seat}") for seat in range(1, setup.seats + 1)]
     editor = [member("editor", "editor", "Chief Editor")] if setup.variant == "juris" else []
     return *generators, *jury, *editor, *assessor

@@ -1,4 +1,4 @@
-"""What generators, jurors, chief editor and assessor are asked (section 3.2)."""
+"""What generators, jurors and the chief editor are asked (section 3.2)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pydantic import Field
 
 from courtroom.cases.document import Document
 from courtroom.models.task import Answer, Task
-from courtroom.text.words import sentences, words
+from courtroom.procedures.juris.kept import why_not_kept
+from courtroom.text.words import words
 
 Letter = Literal["A", "B"]
 MOST_WORDS = 120
@@ -16,78 +17,60 @@ MOST_WORDS = 120
 
 
 class Length(Answer):
-    """One juror's proposal for the target length N."""
+    """A proposal for the length of the summary."""
 
-    sentences: int = Field(ge=1, le=200, description="How many sentences the summary should have.")
-    reason: str = Field(default="", description="How complex and how dense the document is.")
+    reason: str = Field(default="", description="How complex the document is, and how densely packed with information.")
+    sentences: int = Field(ge=1, le=1000, description="How many sentences the summary should have.")
 
 
 class Candidate(Answer):
-    """c_t: a candidate for the next sentence (Eq. 1)."""
+    """A candidate for the next sentence."""
 
-    sentence: str = Field(min_length=1, description="The next sentence of the summary, and nothing else.")
     evidence: tuple[str, ...] = Field(
         default=(), max_length=5, description="Passages of the document it rests on, copied word for word."
     )
+    sentence: str = Field(min_length=1, description="The next sentence of the summary, and nothing else.")
 
 
 class Ballot(Answer):
-    """R_i and v_i: a juror's critique of both candidates, and its vote."""
+    """A critique of both candidates, then a vote."""
 
-    critique_a: str = Field(min_length=1, description="What speaks for and against candidate A.")
-    critique_b: str = Field(min_length=1, description="What speaks for and against candidate B.")
     evidence: tuple[str, ...] = Field(
         default=(), max_length=5, description="Passages of the document that decide it, copied word for word."
     )
+    critique_a: str = Field(min_length=1, description="What speaks for and against candidate A.")
+    critique_b: str = Field(min_length=1, description="What speaks for and against candidate B.")
     vote: Letter
 
 
 class Edited(Answer):
-    """S*: the chief editor's text, sentence by sentence."""
+    """A text that was worked over."""
 
-    sentences: tuple[str, ...] = Field(min_length=1, max_length=200)
-    changes: tuple[str, ...] = Field(default=(), max_length=50, description="What was changed and why, in short.")
-
-    @property
-    def text(self) -> str:
-        """As one text."""
-        return joined(self.sentences)
-
-
-class Assessment(Answer):
-    """A judge model's scores, 0 to 100 each (section 4.1)."""
-
-    faithfulness: float = Field(ge=0, le=100, description="How far all that is said is supported by the document.")
-    completeness: float = Field(ge=0, le=100, description="How far the key facts of the document are there.")
-    conciseness: float = Field(ge=0, le=100, description="How far nothing is said that could be left out.")
-    reason: str = ""
+    changes: tuple[str, ...] = Field(default=(), max_length=50, description="What has to be changed and why, in short.")
+    sentences: tuple[str, ...] = Field(
+        min_length=1, max_length=200, description="The whole text, sentence by sentence."
+    )
 
 
 class ProposeLength(Task[Length]):
-    """How many sentences should the summary have?"""
+    """How many sentences should the summary have? (The target length N.)"""
 
     name = "length"
     title = "Length"
     offline_only = ("seat",)  # a juror's own weights; a language model is told apart by its sample
     document: Document
+    viewpoint: str
     seat: int
-    shortest: int
-    longest: int
-
-    def problem(self, answer: Length) -> str | None:
-        """A proposal outside the range can't be counted."""
-        if self.shortest <= answer.sentences <= self.longest:
-            return None
-        return f"`sentences` must be from {self.shortest} to {self.longest}"
 
 
 class NextSentence(Task[Candidate]):
-    """Which sentence should come next?"""
+    """Which sentence should come next? (The candidate c_t, Eq. 1.)"""
 
     name = "generate"
     title = "Candidate"
     offline_only = ("letter",)  # which of the two ways to rank sentences
     document: Document
+    viewpoint: str
     accepted: tuple[str, ...]
     target: int
     letter: Letter
@@ -102,12 +85,13 @@ class NextSentence(Task[Candidate]):
 
 
 class CastBallot(Task[Ballot]):
-    """Which of the two candidates should be taken?"""
+    """Which of the two candidates should be taken? (R_i and v_i of Algorithm 1, in one answer.)"""
 
     name = "ballot"
     title = "Ballot"
     offline_only = ("seat",)  # a juror's own weights; a language model is told apart by its sample
     document: Document
+    viewpoint: str
     accepted: tuple[str, ...]
     candidate_a: str
     candidate_b: str
@@ -115,33 +99,16 @@ class CastBallot(Task[Ballot]):
 
 
 class Edit(Task[Edited]):
-    """One pass over the accepted sentences."""
+    """One pass over the accepted sentences. (S* of Algorithm 1.)"""
 
     name = "edit"
     title = "Editing"
     document: Document
     accepted: tuple[str, ...]
 
-
-class WriteAlone(Task[Edited]):
-    """The whole summary by one generator (the single-agent baseline)."""
-
-    name = "write"
-    title = "Summary"
-    offline_only = ("letter",)  # which of the two ways to rank sentences
-    document: Document
-    shortest: int
-    longest: int
-    letter: Letter
-
-
-class Assess(Task[Assessment]):
-    """How good is the summary?"""
-
-    name = "assess"
-    title = "Assessment"
-    document: Document
-    summary: str
+    def problem(self, answer: Edited) -> str | None:
+        """The text says what the jury accepted, all of it and nothing else."""
+        return why_not_kept(self.accepted, answer.sentences, self.document)
 
 
 def joined(accepted: tuple[str, ...] | list[str]) -> str:
@@ -150,8 +117,3 @@ def joined(accepted: tuple[str, ...] | list[str]) -> str:
     for sentence in accepted:
         text += sentence if not text or text[-1] in "。！？；" else f" {sentence}"
     return text
-
-
-def split(text: str) -> tuple[str, ...]:
-    """A text as sentences."""
-    return sentences(text)

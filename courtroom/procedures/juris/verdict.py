@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from courtroom.cases.document import Document
 from courtroom.engine.events import Verdict
 from courtroom.evaluation.grounding import grounding
-from courtroom.procedures.juris.tasks import Assessment, joined, split
+from courtroom.procedures.juris.kept import added
+from courtroom.procedures.juris.tasks import joined
+from courtroom.text.words import sentences
 
 
 def verdict(
-    document: Document, accepted: tuple[str, ...], final: tuple[str, ...], assessment: Assessment | None
+    document: Document, accepted: tuple[str, ...], final: tuple[str, ...], assessment: Mapping[str, Any]
 ) -> Verdict:
-    """The final text, with what in it neither the accepted sentences nor the document support."""
+    """The final text, with what in it goes beyond the accepted sentences or, without a jury, beyond the document.
+
+    Args:
+        assessment: the scores, by the way in which they were given.
+    """
     text = joined(final)
-    sentences = split(text)
-    source = f"{joined(accepted)}\n{document.text}"
-    unsupported = [sentence for sentence in sentences if not grounding(sentence, source).supported]
-    scores = {"faithfulness", "completeness", "conciseness"}
+    said = sentences(text)
+    if accepted:
+        unsupported = [sentence for sentence in said if added(sentence, accepted, document)]
+    else:
+        unsupported = [sentence for sentence in said if not grounding(sentence, document.text).supported]
     return Verdict(
-        outcome=f"A summary of {len(sentences)} sentence{'s' * (len(sentences) != 1)}",
+        outcome=f"A summary of {len(said)} sentence{'s' * (len(said) != 1)}",
         summary=text,
         note=f"{len(unsupported)} of its sentences may lack support; see the tab Summary." if unsupported else "",
-        details={
-            "summary": text,
-            "accepted": list(accepted),
-            "unsupported": unsupported,
-            "assessment": assessment.model_dump(include=scores) if assessment else None,
-        },
+        details={"summary": text, "accepted": list(accepted), "unsupported": unsupported, **assessment},
     )

@@ -11,14 +11,16 @@ from courtroom.engine.events import Called, StageBegan
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.evaluation.grounding import grounding, where
-from courtroom.evaluation.summaries import Quality, bert_score, cost_effectiveness, has_bert_score, lead, overlap
-from courtroom.procedures.juris.tasks import joined, split
+from courtroom.procedures.juris.baseline_tasks import QUESTIONS
+from courtroom.procedures.juris.tasks import joined
+from courtroom.procedures.juris.views_measures import measures
 
 Shown = dict[str, list[Block]]
 LETTERS = {"generator-a": "A", "generator-b": "B"}
 """The candidate that each generator puts forward."""
 CONTEXT = 6_000
 """Characters of a document that are shown at once; of a longer one, the part around the support."""
+NO_JURY = "There is no jury in this variant."
 
 
 def ballots(record: Record) -> Shown:
@@ -54,7 +56,9 @@ def ballots(record: Record) -> Shown:
                 empty="Nobody has voted on this sentence: there was one candidate.",
             ),
         ]
-    return shown or {"": [Text("The first ballot comes once the length is decided.")]}
+    jury = any(member.role == "juror" for member in record.members)
+    none = "The first ballot comes once the length is decided." if jury else NO_JURY
+    return shown or {"": [Text(none)]}
 
 
 def summary(record: Record) -> Shown:
@@ -68,7 +72,7 @@ def summary(record: Record) -> Shown:
         counts = f"{tally.counts['A']} : {tally.counts['B']}" if tally else "unopposed"
         rows.append((stage.index, sentence, letter, counts, grounding(sentence, _text(record)).share))
     blocks: list[Block] = []
-    if rows or not record.run.verdict:
+    if rows or not (record.run.verdict or _of(record, "write")):
         columns = ("Step", "Accepted sentence", "Candidate", "A : B", "Supported")
         blocks.append(Table(columns, tuple(rows), title="The growing summary", shares=("Supported",)))
     lengths = [
@@ -76,6 +80,7 @@ def summary(record: Record) -> Shown:
     ]
     if lengths:
         blocks.append(Table(("Juror", "Proposed length", "Reason"), tuple(lengths), title="How long it should be"))
+    blocks += _baselines(record)
     if verdict := record.run.verdict:
         blocks += _final(record, verdict.details)
     return {"": blocks}
@@ -84,6 +89,7 @@ def summary(record: Record) -> Shown:
 def jurors(record: Record) -> Shown:
     """How often each juror voted with the majority."""
     rows = []
+    points_of_view = record.setup.model_dump()["points_of_view"]
     for member in record.members:
         if member.role != "juror":
             continue
@@ -93,55 +99,25 @@ def jurors(record: Record) -> Shown:
         agreed = [choice == _majority(record, ballot) for ballot, choice in tallied]
         share = sum(agreed) / len(agreed) if agreed else None
         counts = [sum(choice == letter for _, choice in voted) for letter in "AB"]
-        rows.append((member.name, member.spec.id, len(cast), *counts, len(cast) - len(voted), share))
-    columns = ("Juror", "Model", "Ballots", "For A", "For B", "Abstained", "With the majority")
-    return {"": [Table(columns, tuple(rows), shares=("With the majority",), empty="There is no jury in this variant.")]}
+        view = points_of_view.get(member.id)
+        rows.append((member.name, member.spec.id, view, len(cast), *counts, len(cast) - len(voted), share))
+    columns = ("Juror", "Model", "Point of view", "Ballots", "For A", "For B", "Abstained", "With the majority")
+    return {"": [Table(columns, tuple(rows), shares=("With the majority",), empty=NO_JURY)]}
 
 
-def measures(record: Record) -> Shown:
-    """ROUGE, BLEU and BERTScore against the reference summary; the judge model's scores; quality by time."""
-    verdict = record.run.verdict
-    if verdict is None:
-        return {"": [Text("Measures come with the verdict.")]}
-    blocks: list[Block] = []
-    case = record.case
-    if isinstance(case, Document) and case.reference:
-        count = len(split(verdict.summary))
-        compared = {
-            "This summary": verdict.summary,
-            "The first 3 sentences (lead-3)": lead(case.text, 3),
-            f"The first {count} sentences (lead-{count})": lead(case.text, count),
-        }
-        rows = []
-        for name, text in compared.items():
-            got = overlap(text, case.reference)
-            semantic = bert_score(text, case.reference) if has_bert_score() else None
-            rows.append((name, got.rouge_1, got.rouge_2, got.rouge_l, got.bleu, semantic))
-        columns = ("Text", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "BERTScore")
-        blocks.append(Table(columns, tuple(rows), title="Against the reference summary (F1)"))
-        if not has_bert_score():
-            blocks.append(
-                Text("BERTScore needs its own library: install `bert-score`. It downloads a model at first use.")
-            )
-    else:
-        blocks.append(Text("The document has no reference summary: nothing to compare with."))
-    if scores := verdict.details.get("assessment"):
-        quality = Quality(**scores)
-        seconds = sum(call.latency_s for call in record.calls if call.task != "assess")
-        ratio = cost_effectiveness(quality, seconds)
-        columns = (
-            "Faithfulness",
-            "Completeness",
-            "Conciseness",
-            "Combined",
-            "Inference time (s)",
-            "Cost-effectiveness",
-        )
-        row = (quality.faithfulness, quality.completeness, quality.conciseness, quality.combined, seconds, ratio)
-        blocks.append(
-            Table(columns, (row,), title="By the judge model, 0 to 100 each; cost-effectiveness is their sum by time")
-        )
-    return {"": blocks}
+def _baselines(record: Record) -> Iterator[Block]:
+    """What SummIt's evaluator advised turn by turn, and the answers of the baseline that answers questions first."""
+    advice = [
+        (record.stage(call.stage).name, call.value["rationale"], " / ".join(call.value["advice"]) or "none: it stops")
+        for call in sorted(_of(record, "advise"), key=lambda call: record.stage(call.stage).index)
+        if call.value
+    ]
+    if advice:
+        yield Table(("Turn", "What the evaluator says", "Advice"), tuple(advice), title="Refinement")
+    for call in _of(record, "answer"):
+        if call.value:
+            rows = tuple(zip(QUESTIONS, call.value["answers"], strict=False))
+            yield Table(("Question", "Answer"), rows, title="Answered before the summary was written")
 
 
 def _final(record: Record, details: dict[str, Any]) -> Iterator[Block]:
@@ -153,13 +129,12 @@ def _final(record: Record, details: dict[str, Any]) -> Iterator[Block]:
         if edited and edited["changes"]:
             yield Text("\n".join(f"• {change}" for change in edited["changes"]), "In the editor's words")
     spans = tuple(
-        Span(*place, note="Little support among the accepted sentences or in the document")
-        for sentence in details["unsupported"]
-        if (place := where(sentence, text))
+        Span(*place, note="Little support") for sentence in details["unsupported"] if (place := where(sentence, text))
     )
     if isinstance(record.case, Document) and record.case.reference:
         yield Text(record.case.reference, "The reference summary, which no member has seen")
-    told = "Marked sentences have little support, by their words, among the accepted sentences or in the document."
+    where_from = "in the accepted sentences" if accepted else "in the document"
+    told = f"Marked sentences have little support, by their words, {where_from}."
     yield Marked(text, spans, title="The final text", caption=told if spans else "Every sentence is supported.")
 
 
@@ -238,5 +213,5 @@ VIEWS = (
     View("ballots", "Ballots", ":material/how_to_vote:", "Each sentence's two candidates, the votes and critiques, and what in the document supports them.", ballots),
     View("summary", "Summary", ":material/summarize:", "The accepted sentences in turn, and what the chief editor made of them.", summary),
     View("jurors", "Agreement", ":material/groups:", "How often each juror voted with the majority.", jurors),
-    View("measures", "Measures", ":material/straighten:", "Overlap with the reference summary, the judge model's scores, quality by time.", measures),
+    View("measures", "Measures", ":material/straighten:", "Overlap with the reference summary, the assessor's scores and what they are made of, quality by time.", measures),
 )  # fmt: skip

@@ -7,12 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.drafts import DraftBatch, FirstDraft
+from courtroom.engine import paper
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import Block, Diff, Table, Text
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
+from courtroom.engine.knobs import declared
 from courtroom.engine.procedure import Export, Preset, Procedure, Role, Source, StageKind, View
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
@@ -20,14 +24,24 @@ from courtroom.knowledge.search import Fetch, Search
 from courtroom.law.statute import Statute
 from courtroom.media.medium import Medium
 from courtroom.models.prompts import describe
+from courtroom.models.spec import ModelSpec
+from courtroom.procedures.verdict.adapter import FILE, Adapter
+from courtroom.procedures.verdict.learning_tasks import Reflect
 from courtroom.procedures.verdict.offline import METHODS
-from courtroom.procedures.verdict.tasks import Draft, DraftOpinion, Reflect, Turn
+from courtroom.procedures.verdict.paper import TRAINING
+from courtroom.procedures.verdict.setup import VerdictSetup, as_in_the_paper
+from courtroom.procedures.verdict.tasks import Draft, DraftOpinion, Turn
 
 Alignment = Court[DraftBatch, "AlignmentSetup"]
 
 
 class AlignmentSetup(Setup):
-    """Which models reflect and correct: set by role, `reflector` and `expert`."""
+    """Which models reflect and correct, set by role `reflector` and `expert`; and how the adapter is to be trained."""
+
+    model: ModelSpec = Field(default_factory=as_in_the_paper, title="Model")
+    adapter: Adapter = Field(
+        default_factory=Adapter, title="Training the adapter", json_schema_extra=declared(varied=False)
+    )
 
 
 async def align(court: Alignment) -> Verdict:
@@ -50,6 +64,7 @@ async def align(court: Alignment) -> Verdict:
             points=blind.points,
             statutes=blind.statutes,
             turns=(Turn(draft=draft, feedback=advice.advice),),
+            reasons_first=blind.reasons_first,
         )
         better = await court.try_ask(expert, again)
         corrected += better is not None and valid(better.predicted_article, known)
@@ -95,6 +110,7 @@ def first_drafts(records: Iterable[Record]) -> Iterator[FirstDraft]:
             statutes=tuple(s for number in chosen for s in known.values() if s.number == number),
             predicted_article=value["predicted_article"],
             explanation=value["explanation"],
+            reasons_first=isinstance(record.setup, VerdictSetup) and record.setup.reasons_first,
         )
 
 
@@ -106,7 +122,7 @@ def batch(drafts: Sequence[FirstDraft]) -> DraftBatch:
 def supervised(record: Record, answers: AnswerStore) -> str:
     """D_train as JSONL in TRL's conversational form: `messages` with the assistant's answer last."""
     rows = (
-        {"messages": [*prompt(draft, answers), said(draft.predicted_article, draft.explanation)]}
+        {"messages": [*prompt(draft, answers), answered(draft, draft.predicted_article, draft.explanation)]}
         for draft in drafts_of(record)
         if draft.right
     )
@@ -118,8 +134,8 @@ def preferences(record: Record, answers: AnswerStore) -> str:
     return lines(
         {
             "prompt": prompt(draft, answers),
-            "chosen": [said(better["predicted_article"], better["explanation"])],
-            "rejected": [said(draft.predicted_article, draft.explanation)],
+            "chosen": [answered(draft, better["predicted_article"], better["explanation"])],
+            "rejected": [answered(draft, draft.predicted_article, draft.explanation)],
         }
         for draft, better in pairs(record)
     )
@@ -138,19 +154,26 @@ def drafts_of(record: Record) -> tuple[FirstDraft, ...]:
     return record.case.drafts if isinstance(record.case, DraftBatch) else ()
 
 
+def adapter(record: Record, answers: AnswerStore) -> str:
+    """The settings of the training, as JSON."""
+    settings = record.setup.adapter if isinstance(record.setup, AlignmentSetup) else Adapter()
+    return settings.model_dump_json(indent=1) + "\n"
+
+
 def prompt(draft: FirstDraft, answers: AnswerStore) -> list[dict[str, str]]:
-    """The messages that the judge was sent; a picture is told by its description."""
-    told = []
+    """The messages that the judge was sent; a picture is replaced by its description."""
+    sent = []
     for message in answers.request(draft.key):
         parts = (describe(part) if isinstance(part, Medium) else part for part in message.parts)
-        told.append({"role": message.role, "content": "\n".join(parts)})
-    return told
+        sent.append({"role": message.role, "content": "\n".join(parts)})
+    return sent
 
 
-def said(article: int, explanation: str) -> dict[str, str]:
-    """An assistant's message with a draft."""
-    content = json.dumps({"predicted_article": article, "explanation": explanation}, ensure_ascii=False)
-    return {"role": "assistant", "content": content}
+def answered(draft: FirstDraft, article: int, explanation: str) -> dict[str, str]:
+    """An assistant's message with a draft, its fields in the order in which that run asked for them."""
+    fields: dict[str, Any] = {"predicted_article": article, "explanation": explanation}
+    content = dict(reversed(fields.items())) if draft.reasons_first else fields
+    return {"role": "assistant", "content": json.dumps(content, ensure_ascii=False)}
 
 
 def lines(rows: Iterable[dict[str, Any]]) -> str:
@@ -197,16 +220,19 @@ ALIGNMENT = Procedure(
     exports=(
         Export("sft.jsonl", "Supervised set (TRL SFT)", supervised),
         Export("dpo.jsonl", "Preference pairs (TRL DPO)", preferences),
+        Export(FILE, "Settings of the adapter's training", adapter),
     ),
     teaches_from=Source(
         procedure="verdict",
         title="Training data for an expert",
         help="Right first drafts become demonstrations; wrong ones are reflected upon and drafted again, and where that "
-        "corrects them they become preference pairs. Both are exported for TRL from the run's Share menu.",
+        "corrects them they become preference pairs. Both are exported for TRL from the run's Share menu, with the settings "
+        "of the training.",
         parts="first drafts with a known judgment",
         none="There is no VERDICT run with a first draft and a known judgment. Hear some cases first.",
         read=first_drafts,
         batch=batch,
     ),
-    presets=(Preset("Paper", "One reflection, one correction.", {}),),
+    presets=(Preset("Paper", "One reflection, one correction; the adapter as published.", paper.changes(TRAINING)),),
+    paper_settings=TRAINING,
 )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import count
-
 from courtroom.engine.events import Verdict
 from courtroom.knowledge.search import Fetch, Search
 from courtroom.law.statute import Statute
-from courtroom.procedures.verdict.learning import Hearing, Trajectory, learn
-from courtroom.procedures.verdict.recall import recall
+from courtroom.procedures.verdict.learning import Trajectory, known, learn
+from courtroom.procedures.verdict.recall import Hearing, Recollection, recall
 from courtroom.procedures.verdict.tasks import (
+    DecideAlone,
     DraftOpinion,
     ExtractPoints,
     Preside,
@@ -17,60 +16,69 @@ from courtroom.procedures.verdict.tasks import (
     Turn,
     Verify,
 )
-from courtroom.procedures.verdict.verdict import told, verdict
+from courtroom.procedures.verdict.verdict import how_it_passed, verdict
 
 Statutes = tuple[Statute, ...]
 
 
 async def deliberate(court: Hearing) -> Verdict:
-    """From the facts to a final judgment, and what was learned of it."""
+    """From the facts to a final judgment; in a training run, then to what is learned of it."""
     if court.setup.alone:
-        await court.stage("Retrieval", "analysis")
-        statutes = await coarse(court, court.case.facts)
-        await court.stage("Final adjudication", "final")
-        final = await court.ask(
-            court.member("presiding"), Preside(case=court.case, draft=None, passed=False, statutes=statutes)
-        )
-        return verdict(final, "The presiding judge alone.")
+        return await alone(court)
 
     await court.stage("Pre-adjudication", "analysis")
     points = (await court.ask(court.member("clerk"), ExtractPoints(case=court.case))).points
     statutes = await shortlist(court, points)
-    precedents, directives = await recall(court, points, statutes)
+    memory = await recall(court, statutes)
 
     turns: list[Turn] = []
-    passed = False
-    for number in count(1):
-        await court.stage(f"Turn {number}", "turn")
-        opinion = DraftOpinion(case=court.case, points=points, statutes=statutes, turns=tuple(turns))
-        draft = await court.ask(court.member("judge"), opinion)
-        check = Verify(case=court.case, draft=draft, statutes=statutes, precedents=precedents, directives=directives)
-        verification = await court.ask(court.member("supervisor"), check)
-        passed = not verification.need_rejudge
-        if passed:
-            break
-        turns.append(Turn(draft=draft, feedback=verification.suggestions))
-        if number >= court.setup.turns:
-            break
+    while not (turns and turns[-1].passed) and len(turns) < court.setup.turns:
+        await court.stage(f"Turn {len(turns) + 1}", "turn")
+        turns.append(await draft_and_review(court, points, statutes, memory, turns))
 
     await court.stage("Final adjudication", "final")
-    final = await court.ask(
-        court.member("presiding"),
-        Preside(
-            case=court.case, draft=draft, passed=passed, statutes=statutes, precedents=precedents, directives=directives
-        ),
-    )
-    trajectory = Trajectory(tuple(points), draft, tuple(turns), passed, final, directives)
-    if court.panel("meta") and court.unsealed.gold is not None:
+    task = Preside(case=court.case, points=points, statutes=statutes, turns=tuple(turns), **memory.shown())
+    final = await court.ask(court.member("presiding"), task)
+
+    if court.panel("meta") and known(court.unsealed.gold):
         await court.stage("Learning", "learning")
-        await learn(court, trajectory)
-    return verdict(final, told(draft, turns, passed))
+        await learn(court, Trajectory(tuple(turns), final, memory.directives))
+    return verdict(final, how_it_passed(turns))
+
+
+async def draft_and_review(
+    court: Hearing, points: tuple[str, ...], statutes: Statutes, memory: Recollection, turns: list[Turn]
+) -> Turn:
+    """The judge drafts without the memory (Eq. 3), the supervisor checks the draft with it."""
+    first = court.setup.reasons_first
+    opinion = DraftOpinion(case=court.case, points=points, statutes=statutes, turns=tuple(turns), reasons_first=first)
+    draft = await court.ask(court.member("judge"), opinion)
+    check = Verify(case=court.case, draft=draft, statutes=statutes, reasons_first=first, **memory.shown())
+    verification = await court.ask(court.member("supervisor"), check)
+    return Turn(draft=draft, passed=not verification.need_rejudge, feedback=verification.suggestions)
+
+
+async def alone(court: Hearing) -> Verdict:
+    """One judge without a panel, with statutes and memory (ablation “w/o MAS”, table 3)."""
+    await court.stage("Retrieval", "analysis")
+    statutes = await coarse(court, court.case.facts)
+    memory = await recall(court, statutes)
+    await court.stage("Final adjudication", "final")
+    task = DecideAlone(case=court.case, statutes=statutes, **memory.shown())
+    return verdict(await court.ask(court.member("presiding"), task), "One judge alone.")
 
 
 async def coarse(court: Hearing, text: str) -> Statutes:
     """S_vec: the coarse set (Eq. 1)."""
     hits = await court.retrieve(
-        "statutes", Search(collection="statutes", text=text, k=court.setup.statutes, mode=court.setup.ranking)
+        "statutes",
+        Search(
+            collection="statutes",
+            text=text,
+            k=court.setup.statutes,
+            mode=court.setup.ranking,
+            base=court.setup.base,
+        ),
     )
     return tuple(Statute.model_validate(hit.record) for hit in hits)
 
@@ -78,9 +86,13 @@ async def coarse(court: Hearing, text: str) -> Statutes:
 async def shortlist(court: Hearing, points: tuple[str, ...]) -> Statutes:
     """S_statute: the assistant's shortlist, with the text of articles that it added itself (Eq. 2)."""
     candidates = await coarse(court, "\n".join(points))
-    task = Rerank(case=court.case, points=points, candidates=candidates)
+    task = Rerank(case=court.case, points=points, candidates=candidates, about=court.setup.shortlist)
     chosen = (await court.ask(court.member("assistant"), task)).articles
     missing = tuple(str(number) for number in chosen if number not in {s.number for s in candidates})
-    added = await court.retrieve("added", Fetch(collection="statutes", ids=missing)) if missing else ()
+    added = (
+        await court.retrieve("added", Fetch(collection="statutes", ids=missing, base=court.setup.base))
+        if missing
+        else ()
+    )
     known = [*candidates, *(Statute.model_validate(hit.record) for hit in added)]
     return tuple(statute for number in chosen for statute in known if statute.number == number)

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from courtroom.cases.criminal import CriminalCase
-from courtroom.engine.court import Court
+from courtroom.cases.criminal import Gold
 from courtroom.knowledge.jurisprudence import Directive, Standard
 from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
 from courtroom.knowledge.memory import Due
 from courtroom.knowledge.recall import merged_confidence
 from courtroom.knowledge.search import Hit
-from courtroom.law.judgment import Judgment
-from courtroom.procedures.verdict.setup import VerdictSetup
-from courtroom.procedures.verdict.tasks import (
-    Consolidate,
-    Directed,
-    Draft,
-    FinalJudgment,
-    Induce,
-    Recalled,
-    Refine,
-    Turn,
-)
+from courtroom.procedures.verdict.learning_tasks import Consolidate, Induce, Refine
+from courtroom.procedures.verdict.recall import Hearing, shown, standard_of
+from courtroom.procedures.verdict.tasks import FinalJudgment, Turn
 
-Hearing = Court[CriminalCase, VerdictSetup]
 U = TypeVar("U", Standard, Directive)
 
 
@@ -35,47 +25,58 @@ U = TypeVar("U", Standard, Directive)
 class Trajectory:
     """How a judgment came about."""
 
-    points: tuple[str, ...]
-    draft: Draft
     turns: tuple[Turn, ...]
-    passed: bool
     final: FinalJudgment
-    directives: tuple[Directed, ...]
+    directives: tuple[Hit, ...]
+    """The micro-directives that were in view."""
+
+    @property
+    def verified(self) -> bool:
+        """Whether the supervisor passed the last draft."""
+        return self.turns[-1].passed
+
+    @property
+    def rejected(self) -> set[int]:
+        """The articles of the rejected drafts."""
+        return {turn.draft.predicted_article for turn in self.turns if not turn.passed}
 
     @property
     def reasoning(self) -> str:
-        """tau: the chain of drafts and feedback that ends in the last draft's basis."""
-        steps = [text for turn in self.turns for text in (turn.draft.explanation, turn.feedback) if text]
-        return "\n".join((*steps, self.draft.explanation))
+        """tau: each draft's basis with the supervisor's feedback, then the thought of the final judgment."""
+        steps = (text for turn in self.turns for text in (turn.draft.explanation, turn.feedback) if text)
+        return "\n".join((*steps, self.final.thought))
+
+
+def known(gold: Gold | None) -> bool:
+    """Whether it can be said that a judgment is right: the real articles and charges are known."""
+    return gold is not None and bool(gold.relevant_articles) and bool(gold.charges)
 
 
 async def learn(court: Hearing, trajectory: Trajectory) -> None:
     """Archive the trajectory, or buffer it; then each phase that is due."""
     case = court.unsealed
     assert case.gold is not None
-    judgment, gold = trajectory.final.judgment(), case.gold.judgment()
-    right = correct(judgment, gold)
-    archived = right and trajectory.passed
     standard = Standard(
-        id=f"standard-{case.id}",
+        id=standard_of(case),
         case=case.id,
         title=case.title,
         language=case.language,
-        facts="\n".join(trajectory.points),
+        facts=case.facts,
         reasoning=trajectory.reasoning,
-        verdict=judgment,
-        gold=gold,
+        verdict=trajectory.final.judgment(),
+        gold=case.gold.judgment(),
     )
+    archived = standard.correct and trajectory.verified
     why = (
         "Verified and right: a standard."
         if archived
-        else f"{'Right, but not verified' if right else 'Not the real judgment'}: kept in the buffer."
+        else f"{'Right, but not verified' if standard.correct else 'Not the real judgment'}: kept in the buffer."
     )
     put = Put(collection="standards" if archived else "buffer", record=standard.model_dump(mode="json"))
     await court.learn("archive", Lesson(phase="archive" if archived else "buffer", why=why, ops=(put,)))
 
     if court.setup.directs:
-        await confidence(court, trajectory, judgment, success=archived)
+        await confidence(court, trajectory, standard, archived=archived)
         if archived:
             await induce(court, standard)
         await refine(court, standard)
@@ -83,29 +84,25 @@ async def learn(court: Hearing, trajectory: Trajectory) -> None:
         await prune(court)
 
 
-def correct(judgment: Judgment, gold: Judgment) -> bool:
-    """y = l_gt (Eq. 7): the same articles and the same charges. A term in months is seldom met to the month."""
-    same_charges = {name.casefold() for name in judgment.charges} == {name.casefold() for name in gold.charges}
-    return same_charges and set(judgment.relevant_articles) == set(gold.relevant_articles)
+async def confidence(court: Hearing, trajectory: Trajectory, standard: Standard, *, archived: bool) -> None:
+    """Phase C, the lifespan: up with a successful verification, down with a rejection.
 
-
-async def confidence(court: Hearing, trajectory: Trajectory, judgment: Judgment, *, success: bool) -> None:
-    """Phase C, the lifespan: up for directives whose article stands in a success, down for those that misled.
-
-    A directive misled where its article was in a draft that was rejected, or in a judgment that was wrong or
-    not verified.
+    Up goes a directive whose article stands in a judgment that was verified and right. Down goes one whose article was in
+    a rejected draft or in a wrong judgment, and is not among the real ones: a directive that points to the real article
+    loses nothing by a rejection that was a mistake.
     """
     knobs = court.setup.learning
-    rejected = {turn.draft.predicted_article for turn in trajectory.turns}
+    judged, real = set(standard.verdict.relevant_articles), set(standard.gold.relevant_articles)
+    misleading = (trajectory.rejected | judged) - real
     ops = []
-    for directive in trajectory.directives:
-        stands = directive.anchor in judgment.relevant_articles
-        if success and stands:
-            ops.append(Adjust(id=directive.id, by=knobs.reward))
-        elif directive.anchor in rejected or (stands and not success):
-            ops.append(Adjust(id=directive.id, by=-knobs.decay))
+    for hit in trajectory.directives:
+        anchor = Directive.model_validate(hit.record).anchor
+        if archived and anchor in judged:
+            ops.append(Adjust(id=hit.id, by=knobs.reward, most=knobs.most))
+        elif anchor in misleading:
+            ops.append(Adjust(id=hit.id, by=-knobs.decay, most=knobs.most))
     if ops:
-        why = "The judgment was verified and right." if success else "The draft or the judgment did not stand."
+        why = "The judgment was verified and right." if archived else "A draft or the judgment was wrong."
         await court.learn("confidence", Lesson(phase="confidence", why=why, ops=tuple(ops)))
 
 
@@ -116,18 +113,16 @@ async def induce(court: Hearing, standard: Standard) -> None:
     if not hits:
         return
     batch = units(Standard, hits)
-    anchor, charges = standard.gold.relevant_articles[0], standard.gold.charges
+    anchor, charges = shared_anchor(batch), standard.gold.charges
     task = Induce(
-        language=standard.language,
-        anchor=anchor,
-        charges=charges,
-        standards=tuple(recalled(one) for one in batch),
+        language=standard.language, anchor=anchor, charges=charges, standards=tuple(shown(one) for one in batch)
     )
     answer = await court.ask(court.member("meta"), task)
     directive = Directive(
         id=named(anchor, (one.id for one in batch)),
         text=answer.directive,
         language=standard.language,
+        confidence=knobs.start,
         supporting=tuple(one.id for one in batch),
         anchor=anchor,
         charges=charges,
@@ -139,32 +134,42 @@ async def induce(court: Hearing, standard: Standard) -> None:
     await court.learn("induction", Lesson(phase="induction", why=why, ops=tuple(ops)))
 
 
+def shared_anchor(batch: Sequence[Standard]) -> int:
+    """The article that the standards share; of several, the one that most of them name first, as the weightiest."""
+    shared = set.intersection(*(set(one.gold.relevant_articles) for one in batch))
+    first = Counter(
+        next(number for number in (*one.verdict.relevant_articles, *one.gold.relevant_articles) if number in shared)
+        for one in batch
+    )
+    return min(first, key=lambda number: (-first[number], number))
+
+
 async def refine(court: Hearing, standard: Standard) -> None:
-    """Phase B: a pair with the same labels and diverging reasoning sharpens the directive."""
+    """Phase B: a correct and an incorrect trajectory of one label make the directive more precise."""
     knobs = court.setup.learning
     hits = await court.retrieve("due-refinement", Due(phase="refinement", of=standard.id, threshold=knobs.divergence))
     if not hits:
         return
     directive = Directive.model_validate(hits[0].record)
-    one, other = units(Standard, hits[1:])
-    positive, negative = (one, other) if correct(one.verdict, one.gold) else (other, one)
+    right, wrong = units(Standard, hits[1:])
     task = Refine(
         language=directive.language,
         anchor=directive.anchor,
+        charges=directive.charges,
         directive=directive.text,
-        positive=recalled(positive),
-        negative=recalled(negative),
+        positive=shown(right),
+        negative=shown(wrong),
     )
     answer = await court.ask(court.member("meta"), task)
     refined = directive.model_copy(
         update={
             "text": answer.directive,
-            "supporting": tuple(dict.fromkeys((*directive.supporting, positive.id))),
-            "contrasting": tuple(dict.fromkeys((*directive.contrasting, negative.id))),
+            "supporting": tuple(dict.fromkeys((*directive.supporting, right.id))),
+            "contrasting": tuple(dict.fromkeys((*directive.contrasting, wrong.id))),
         }
     )
     put = Put(collection="directives", record=refined.model_dump(mode="json"))
-    why = f"{positive.title or positive.case} against {negative.title or negative.case}: the same labels, other reasoning."
+    why = f"{right.title or right.case} was judged right, {wrong.title or wrong.case} wrong, with the same real labels."
     await court.learn("refinement", Lesson(phase="refinement", why=why, ops=(put,)))
 
 
@@ -176,7 +181,12 @@ async def merge(court: Hearing) -> None:
         return
     cluster = units(Directive, hits)
     first = cluster[0]
-    task = Consolidate(language=first.language, anchor=first.anchor, directives=tuple(one.text for one in cluster))
+    task = Consolidate(
+        language=first.language,
+        anchor=first.anchor,
+        charges=first.charges,
+        directives=tuple(one.text for one in cluster),
+    )
     answer = await court.ask(court.member("meta"), task)
     merged = Directive(
         id=named(first.anchor, (one.id for one in cluster)),
@@ -205,11 +215,6 @@ async def prune(court: Hearing) -> None:
 def units(kind: type[U], hits: Iterable[Hit]) -> list[U]:
     """What was looked up, as units of the memory."""
     return [kind.model_validate(hit.record) for hit in hits]
-
-
-def recalled(standard: Standard) -> Recalled:
-    """A standard as the meta-model is shown it."""
-    return Recalled(facts=standard.facts, reasoning=standard.reasoning, verdict=standard.verdict, score=1.0)
 
 
 def named(anchor: int, sources: Iterable[str]) -> str:

@@ -14,19 +14,24 @@ from courtroom.knowledge.embedding import PROCEDURE
 from courtroom.law.judgment import Judgment
 from courtroom.law.statute import Statute
 from courtroom.models.offline import Methods
-from courtroom.procedures.verdict.tasks import (
+from courtroom.procedures.verdict.learning_tasks import (
     Advice,
     Consolidate,
-    Directive,
+    DirectiveText,
+    Induce,
+    Refine,
+    Reflect,
+    SharpenedDirective,
+)
+from courtroom.procedures.verdict.tasks import (
+    DecideAlone,
     Draft,
     DraftOpinion,
     EventPoints,
     ExtractPoints,
     FinalJudgment,
-    Induce,
+    OfMemory,
     Preside,
-    Refine,
-    Reflect,
     Rerank,
     Shortlist,
     Verification,
@@ -34,8 +39,6 @@ from courtroom.procedures.verdict.tasks import (
 )
 from courtroom.text.words import sentences, words
 
-SHORT = 5
-"""Articles on a shortlist (prompt 2: about five)."""
 NEAR = 0.2
 """Cosine below which a recalled unit says nothing about the case."""
 MARGIN = 0.15
@@ -48,11 +51,14 @@ SAY = {
         "reject": "Article {number} is nearer: {why}",
         "directive": "a directive with confidence {confidence:.2f} says: {text}",
         "precedents": "similar cases were decided under it.",
-        "final": "The panel's draft under article {number} {passed}. Term within the range that the facts' gravity points to.",
+        "final": "Article {number}, as in the panel's draft, which {passed}. Term within the range that the facts' gravity points to.",
         "passed": "was verified",
         "open": "was not verified",
+        "alone": "Article {number} is nearest to the facts. Term within the range that the facts' gravity points to.",
         "rule": "Where the facts show {words}, article {number} applies ({charges}).",
         "except": "Not by {words} alone.",
+        "parted": "The wrong reasoning rests on {words}.",
+        "same": "Both name the same words.",
         "advice": "These words of the facts carry more weight than those that the draft rests on: {words}.",
     },
     "zh": {
@@ -64,8 +70,11 @@ SAY = {
         "final": "合议庭依第{number}条的草案{passed}。刑期按情节轻重在法定幅度内确定。",
         "passed": "已经核验",
         "open": "未获核验",
+        "alone": "第{number}条与事实最为接近。刑期按情节轻重在法定幅度内确定。",
         "rule": "事实中有{words}的，适用第{number}条（{charges}）。",
         "except": "仅有{words}不足以适用。",
+        "parted": "错误的推理以{words}为据。",
+        "same": "两者用词相同。",
         "advice": "事实中的这些内容比草案所依据的更重要：{words}。",
     },
 }
@@ -83,7 +92,7 @@ def rerank(task: Rerank, draw: random.Random) -> Shortlist:
     for rank, statute in enumerate(task.candidates, start=1):
         score = 1 / (3 + rank) + 0.02 * len(_own(statute) & told)
         scores[statute.number] = max(scores.get(statute.number, 0.0), score)
-    return Shortlist(articles=tuple(sorted(scores, key=lambda number: (-scores[number], number))[:SHORT]))
+    return Shortlist(articles=tuple(sorted(scores, key=lambda number: (-scores[number], number))[: task.about]))
 
 
 def draft(task: DraftOpinion, draw: random.Random) -> Draft:
@@ -112,46 +121,61 @@ def verify(task: Verify, draw: random.Random) -> Verification:
 
 
 def preside(task: Preside, draw: random.Random) -> FinalJudgment:
-    """The draft's article, its nearest charge, and a term; without a draft, nearest neighbours decide."""
-    language, facts = task.case.language, " ".join(acts_in(task.case.facts))
-    near = tuple(
-        Referred(id=str(number), facts=one.facts, judgment=one.verdict, similarity=one.score)
-        for number, one in enumerate(task.precedents)
-    )
-    found = CaseInformation(statutes=task.statutes, precedents=near)
-    if task.draft is None:
-        judgment = judged(facts, language, found)
-    else:
-        judgment = _under(task.draft.predicted_article, facts, language, found)
+    """The last draft's article, its nearest charge, and a term."""
+    language, facts, found = task.case.language, " ".join(acts_in(task.case.facts)), _found(task, task.statutes)
+    last = task.turns[-1]
+    judgment = _under(last.draft.predicted_article, facts, language, found)
     say = SAY[_language(language)]
-    thought = say["final"].format(number=judgment.relevant_articles[0], passed=say["passed" if task.passed else "open"])
-    return FinalJudgment(
-        relevant_articles=judgment.relevant_articles,
-        charge=judgment.charges,
-        term_of_imprisonment=judgment.term_of_imprisonment,
-        thought=thought,
-    )
+    passed = say["passed" if last.passed else "open"]
+    return _final(judgment, say["final"].format(number=judgment.relevant_articles[0], passed=passed))
 
 
-def induce(task: Induce, draw: random.Random) -> Directive:
+def alone(task: DecideAlone, draw: random.Random) -> FinalJudgment:
+    """Nearest neighbours among statutes and standards decide."""
+    language, facts = task.case.language, " ".join(acts_in(task.case.facts))
+    judgment = judged(facts, language, _found(task, task.statutes))
+    return _final(judgment, SAY[_language(language)]["alone"].format(number=judgment.relevant_articles[0]))
+
+
+def induce(task: Induce, draw: random.Random) -> DirectiveText:
     """The words that most of the cases share, as conditions."""
     shared = _shared([one.facts for one in task.standards])
     rule = _rule(task.language, "rule", shared, number=task.anchor, charges="; ".join(task.charges))
-    return Directive(directive=rule)
+    return DirectiveText(directive=rule)
 
 
-def refine(task: Refine, draw: random.Random) -> Directive:
-    """The directive, with the words that only the contrasting trajectory has as what does not suffice."""
-    mine, theirs = Counter(words(task.positive.facts)), Counter(words(task.negative.facts))
+def refine(task: Refine, draw: random.Random) -> SharpenedDirective:
+    """The directive, with the words that only the wrong trajectory rests on as what does not suffice."""
+    mine, theirs = Counter(words(task.positive.reasoning)), Counter(words(task.negative.reasoning))
     only = [word for word, _ in theirs.most_common() if word not in mine and _telling(word)][:4]
     kept = sentences(task.directive)[:6]
     limit = _rule(task.language, "except", only) if only else ""
-    return Directive(directive=" ".join(dict.fromkeys((*kept, *filter(None, (limit,))))))
+    feature = _rule(task.language, "parted", only) if only else SAY[_language(task.language)]["same"]
+    text = " ".join(dict.fromkeys((*kept, *filter(None, (limit,)))))
+    return SharpenedDirective(branching_feature=feature, directive=text)
 
 
-def consolidate(task: Consolidate, draw: random.Random) -> Directive:
+def consolidate(task: Consolidate, draw: random.Random) -> DirectiveText:
     """Every sentence of theirs once."""
-    return Directive(directive=" ".join(dict.fromkeys(s for text in task.directives for s in sentences(text))))
+    return DirectiveText(directive=" ".join(dict.fromkeys(s for text in task.directives for s in sentences(text))))
+
+
+def _found(task: OfMemory, statutes: tuple[Statute, ...]) -> CaseInformation:
+    pairs = zip(task.precedents, task.precedent_similarity, strict=True)
+    near = (
+        Referred(id=str(number), facts=one.facts, judgment=one.verdict, similarity=similarity)
+        for number, (one, similarity) in enumerate(pairs)
+    )
+    return CaseInformation(statutes=statutes, precedents=tuple(near))
+
+
+def _final(judgment: Judgment, thought: str) -> FinalJudgment:
+    return FinalJudgment(
+        thought=thought,
+        relevant_articles=judgment.relevant_articles,
+        accusation=judgment.charges,
+        term_of_imprisonment=judgment.term_of_imprisonment,
+    )
 
 
 def _language(code: str) -> str:
@@ -189,14 +213,13 @@ def _support(task: Verify) -> Mapping[int, float]:
     """Likeness of what the memory recalls, by article; only near units count, and only for articles on the shortlist."""
     listed = {statute.number for statute in task.statutes}
     support: dict[int, float] = {}
-    for one in task.precedents:
+    for one, near in zip(task.precedents, task.precedent_similarity, strict=True):
         for number in one.verdict.relevant_articles:
-            if number in listed and one.similarity >= NEAR:
-                support[number] = support.get(number, 0.0) + one.similarity
-    for directive in task.directives:
-        if directive.anchor in listed and directive.similarity >= NEAR:
-            weight = directive.similarity * directive.confidence
-            support[directive.anchor] = support.get(directive.anchor, 0.0) + weight
+            if number in listed and near >= NEAR:
+                support[number] = support.get(number, 0.0) + near
+    for directive, near in zip(task.directives, task.directive_similarity, strict=True):
+        if directive.anchor in listed and near >= NEAR:
+            support[directive.anchor] = support.get(directive.anchor, 0.0) + near * directive.confidence
     return support
 
 
@@ -234,6 +257,7 @@ METHODS: Methods = {
     DraftOpinion: draft,
     Verify: verify,
     Preside: preside,
+    DecideAlone: alone,
     Induce: induce,
     Refine: refine,
     Consolidate: consolidate,

@@ -1,67 +1,87 @@
-"""What the memory has to say on a case: standards and directives (section 3.4, Eq. 7)."""
+"""What the memory has to say on a case: standards and directives (section 3.4.1, appendix D)."""
 
 from __future__ import annotations
 
-from courtroom.knowledge.jurisprudence import tags_of
+from dataclasses import dataclass
+from typing import Any
+
+from courtroom.cases.criminal import CriminalCase
+from courtroom.engine.court import Court
+from courtroom.knowledge.jurisprudence import Directive, Standard, tags_of
 from courtroom.knowledge.memory import Recall
-from courtroom.law.judgment import Judgment
+from courtroom.knowledge.search import Hit
+from courtroom.knowledge.snapshots import Frozen, Snapshot
 from courtroom.law.statute import Statute
-from courtroom.procedures.verdict.learning import Hearing
+from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import Directed, Recalled
 
-Memory = tuple[tuple[Recalled, ...], tuple[Directed, ...]]
+Hearing = Court[CriminalCase, VerdictSetup]
 
 
-async def recall(court: Hearing, points: tuple[str, ...], statutes: tuple[Statute, ...]) -> Memory:
-    """S_std and S_dir: what the memory has to say (Eq. 7). The case's own standard is kept out of sight."""
-    setup, case = court.setup, court.case
+@dataclass(frozen=True)
+class Recollection:
+    """S_std and S_dir, each best first."""
+
+    standards: tuple[Hit, ...] = ()
+    directives: tuple[Hit, ...] = ()
+
+    def shown(self) -> dict[str, Any]:
+        """As inputs of the tasks whose role is given the memory."""
+        return {
+            "precedents": tuple(shown(Standard.model_validate(hit.record)) for hit in self.standards),
+            "directives": tuple(_directed(Directive.model_validate(hit.record)) for hit in self.directives),
+            "precedent_similarity": tuple(hit.similarity for hit in self.standards),
+            "directive_similarity": tuple(hit.similarity for hit in self.directives),
+        }
+
+
+async def recall(court: Hearing, statutes: tuple[Statute, ...]) -> Recollection:
+    """S_std and S_dir from the memory that the run sees; nothing that was learned from the case itself is among them."""
+    setup = court.setup
     if not setup.remembers:
-        return (), ()
+        return Recollection()
+    (frozen,) = await court.retrieve("memory", Frozen(name=setup.memory))
+    at = Snapshot.model_validate(frozen.record).at
+
+    async def best(collection: str, k: int) -> tuple[Hit, ...]:
+        return await court.retrieve(collection, _query(court, statutes, collection, k, at)) if k else ()
+
+    standards = await best("standards", setup.precedents)
+    directives = await best("directives", setup.directives) if setup.directs else ()
+    return Recollection(standards, directives)
+
+
+def _query(court: Hearing, statutes: tuple[Statute, ...], collection: str, k: int, at: int) -> Recall:
+    setup, case = court.setup, court.case
     charges = tuple(name.in_language(case.language) for statute in statutes for name in statute.charges)
-    tags = tuple(sorted(tags_of(tuple(statute.number for statute in statutes), charges)))
-    text = "\n".join((case.facts, *points))
-
-    def query(collection: str, k: int) -> Recall:
-        return Recall.model_validate(
-            {
-                "collection": collection,
-                "text": text,
-                "tags": tags,
-                "k": k,
-                "tau": setup.tau,
-                "seeds": setup.seeds,
-                "hops": setup.hops,
-                "exclude": (f"standard-{case.id}",),
-            }
-        )
-
-    standards = await court.retrieve("standards", query("standards", setup.precedents)) if setup.precedents else ()
-    directives = (
-        await court.retrieve("directives", query("directives", setup.directives))
-        if setup.directs and setup.directives
-        else ()
+    return Recall.model_validate(
+        {
+            "collection": collection,
+            "text": case.facts,
+            "tags": tuple(sorted(tags_of(tuple(statute.number for statute in statutes), charges))),
+            "k": k,
+            "tau": setup.tau,
+            "seeds": setup.seeds,
+            "hops": setup.hops,
+            "weights": setup.weights,
+            "exclude": (standard_of(case),),
+            "exclude_facts": case.facts,
+            "at": at,
+        }
     )
-    return (
-        tuple(
-            Recalled(
-                facts=hit.record["facts"],
-                reasoning=hit.record["reasoning"],
-                verdict=Judgment.model_validate(hit.record["verdict"]),
-                score=hit.parts.score if hit.parts else 0.0,
-                similarity=hit.similarity,
-            )
-            for hit in standards
-        ),
-        tuple(
-            Directed(
-                id=hit.id,
-                text=hit.record["text"],
-                confidence=hit.record["confidence"],
-                anchor=hit.record["anchor"],
-                charges=tuple(hit.record["charges"]),
-                score=hit.parts.score if hit.parts else 0.0,
-                similarity=hit.similarity,
-            )
-            for hit in directives
-        ),
+
+
+def standard_of(case: CriminalCase) -> str:
+    """The id that a case's trajectory has in the memory."""
+    return f"standard-{case.id}"
+
+
+def shown(standard: Standard) -> Recalled:
+    """A standard as members and the meta-model are shown it."""
+    return Recalled(facts=standard.facts, reasoning=standard.reasoning, verdict=standard.verdict)
+
+
+def _directed(directive: Directive) -> Directed:
+    return Directed(
+        text=directive.text, confidence=directive.confidence, anchor=directive.anchor, charges=directive.charges
     )

@@ -6,8 +6,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from courtroom.engine.knobs import declared
+from courtroom.engine.knobs import Widget, declared
 from courtroom.engine.setup import Member, Setup
+from courtroom.knowledge.bases import BUNDLED, BaseName
+from courtroom.knowledge.embedding import DEFAULT
+from courtroom.knowledge.recall import Weights
+from courtroom.models.spec import ModelSpec
 from courtroom.strict import Strict
 
 Variant = Literal["verdict", "no-memory", "no-directives", "no-agents"]
@@ -23,83 +27,185 @@ TITLES = {
 
 
 class Learning(Strict):
-    """When the memory learns, and how fast (section 3.4.2). The paper gives the pruning threshold alone."""
+    """When the memory learns, and how fast (section 3.4.2). Where no source is named, the paper gives no value."""
 
     on: bool = Field(
-        default=True, title="Learn from this run", description="Where the real judgment is known; a fork never learns."
+        default=False,
+        title="Training run",
+        description="A training run teaches the memory, where the real judgment is known. Other runs and all forks leave it "
+        "as it is.",
     )
     batch: int = Field(
         default=3, title="New standards for a directive (B)", ge=2, le=50, description="Of one label, for phase A."
     )
     divergence: float = Field(
         default=0.7,
+        json_schema_extra=declared(set_for=DEFAULT),
         title="Divergence",
         ge=0,
         le=1,
-        description="Phase B contrasts two trajectories of one label when the cosine of their reasoning is below this.",
+        description="Phase B contrasts a correct and an incorrect trajectory of one label when the cosine of their reasoning "
+        "is below this.",
     )
-    reward: float = Field(default=0.1, title="Confidence up by", ge=0, le=1, description="After a verified success.")
-    decay: float = Field(default=0.1, title="Confidence down by", ge=0, le=1, description="After a rejection.")
+    start: float = Field(
+        default=0.5, title="First confidence", ge=0, le=1, description="Of a directive that was just induced."
+    )
+    reward: float = Field(
+        default=0.1,
+        title="Confidence up by",
+        ge=0,
+        le=1,
+        description="When a verified and right judgment has the directive's article.",
+    )
+    decay: float = Field(
+        default=0.1,
+        title="Confidence down by",
+        ge=0,
+        le=1,
+        description="When a rejected draft or a wrong judgment has the directive's article, and the real one has not.",
+    )
     alike: float = Field(
         default=0.6,
+        json_schema_extra=declared(set_for=DEFAULT),
         title="Merge from a cosine of",
         ge=0,
         le=1,
         description="Of two directives with one anchor and the same charges.",
     )
     most: float = Field(
-        default=1.0, title="Highest confidence", gt=0, le=1, description="Merged ones are clipped here."
+        default=1.0,
+        title="Highest confidence (τ_max)",
+        gt=0,
+        le=1,
+        description="Of every directive; merged ones are clipped here (equation 8).",
     )
-    prune: float = Field(default=0.3, title="Prune below", ge=0, le=1, description="The paper's threshold.")
+    prune: float = Field(
+        default=0.3, title="Prune below", ge=0, le=1, description="The paper's threshold (appendix C)."
+    )
+
+
+def as_in_the_paper() -> ModelSpec:
+    """The default model, asked as in the paper (appendix C)."""
+    return ModelSpec(temperature=0, top_p=0.9)
 
 
 class VerdictSetup(Setup):
     """Who sits on the panel, what it looks up and remembers, and how it learns."""
 
+    model: ModelSpec = Field(default_factory=as_in_the_paper, title="Model")
     variant: Variant = Field(
         default="verdict",
         title="Variant",
         description="`verdict` is the whole system; `no-memory` has no standards and directives; `no-directives` has "
-        "standards alone; `no-agents` has the presiding judge alone. Another expert is set as the model of the role "
-        "“judge”.",
+        "standards alone; `no-agents` has one judge, with statutes and memory. Another expert is set as the model of the "
+        "role “judge”.",
+    )
+    base: BaseName = Field(
+        default=BUNDLED,
+        title="Knowledge base",
+        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE),
+        description="In which statutes are looked up: `bundled`, or the name of one that was imported.",
     )
     statutes: int = Field(
-        default=20, title="Statutes in the coarse set (K)", ge=1, le=100, description="Dense retrieval."
+        default=20,
+        title="Statutes in the coarse set (K)",
+        ge=1,
+        le=100,
+        description="Dense retrieval. The paper gives no value.",
     )
     ranking: Literal["dense", "hybrid"] = Field(
         default="dense",
         title="Statutes ranked",
         description="`dense` as in the paper, or `hybrid`: dense and BM25, fused.",
     )
-    turns: int = Field(default=3, title="Turns at most (T_max)", ge=1, le=10, description="Draft and verification.")
-    precedents: int = Field(default=3, title="Standards recalled", ge=0, le=20)
-    directives: int = Field(default=3, title="Directives recalled", ge=0, le=20)
-    tau: float = Field(
-        default=0.4, title="Link standards from a cosine of (τ)", ge=0, le=1, description="With identical labels."
+    shortlist: int = Field(
+        default=5, title="Statutes on the shortlist, about", ge=1, le=12, description="The paper's prompt 2."
     )
-    seeds: int = Field(default=5, title="Seeds", ge=1, le=50, description="Closest standards, where activation starts.")
-    hops: int = Field(default=2, title="Hops (k)", ge=0, le=5, description="How far activation spreads.")
+    turns: int = Field(
+        default=3,
+        title="Turns at most (T_max)",
+        ge=1,
+        le=10,
+        description="A turn is a draft and its verification. Three in the paper (appendix C).",
+    )
+    reasons_first: bool = Field(
+        default=False,
+        title="Reasons before decisions",
+        description="The paper's judge and supervisor name the article, or pass and reject, before they give a reason. Turn "
+        "on to ask for the reason first.",
+    )
+    memory: str = Field(
+        default="",
+        title="Memory snapshot",
+        max_length=60,
+        description="The snapshot of the memory that the run sees, by its name; empty: the memory as it is when the run "
+        "first looks, frozen. `empty` is the one in which nothing was learned.",
+        json_schema_extra=declared(varied=False),
+    )
+    precedents: int = Field(
+        default=3, title="Standards recalled", ge=0, le=20, description="Three in the paper (appendix C)."
+    )
+    directives: int = Field(
+        default=3, title="Directives recalled", ge=0, le=20, description="Three in the paper (appendix C)."
+    )
+    alpha: float = Field(
+        default=0.4, title="Weight of the overlap (α)", ge=0, le=1, description="Of statutes and charges (appendix C)."
+    )
+    beta: float = Field(
+        default=0.3, title="Weight of the graph (β)", ge=0, le=1, description="Of what is activated (appendix C)."
+    )
+    gamma: float = Field(
+        default=0.3, title="Weight of the facts (γ)", ge=0, le=1, description="Of semantic similarity (appendix C)."
+    )
+    tau: float = Field(
+        default=0.4,
+        json_schema_extra=declared(set_for=DEFAULT),
+        title="Link standards from a cosine of (τ)",
+        ge=0,
+        le=1,
+        description="With identical labels. The paper gives no value.",
+    )
+    seeds: int = Field(
+        default=5,
+        title="Seeds (K)",
+        ge=1,
+        le=50,
+        description="Closest standards, where activation starts. The paper gives no value.",
+    )
+    hops: int = Field(
+        default=2, title="Hops (k)", ge=0, le=5, description="How far activation spreads. The paper gives no value."
+    )
     learning: Learning = Field(default_factory=Learning, title="Learning", json_schema_extra=declared(varied=False))
 
     @property
     def alone(self) -> bool:
-        """Whether the presiding judge decides without the others."""
+        """Whether one judge decides without the others."""
         return self.variant == "no-agents"
 
     @property
     def remembers(self) -> bool:
         """Whether there is a memory."""
-        return self.variant in ("verdict", "no-directives")
+        return self.variant != "no-memory"
 
     @property
     def directs(self) -> bool:
         """Whether there are micro-directives."""
-        return self.variant == "verdict"
+        return self.variant in ("verdict", "no-agents")
+
+    @property
+    def learns(self) -> bool:
+        """Whether the memory is taught: it takes a memory, and a supervisor who verifies what is learned."""
+        return self.learning.on and self.remembers and not self.alone
+
+    @property
+    def weights(self) -> Weights:
+        """Alpha, beta and gamma."""
+        return self.alpha, self.beta, self.gamma
 
 
 def members(setup: VerdictSetup) -> tuple[Member, ...]:
-    """One member a role; the meta-model where the memory may learn."""
+    """One member a role; the meta-model in a training run."""
     roles = ["presiding"] if setup.alone else [role for role in TITLES if role != "meta"]
-    if setup.remembers and setup.learning.on:
+    if setup.learns:
         roles.append("meta")
     return tuple(Member(id=role, role=role, name=TITLES[role], spec=setup.spec(role, role)) for role in roles)

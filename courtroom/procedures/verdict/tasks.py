@@ -1,13 +1,17 @@
-"""What the panel and the meta-model are asked (appendix E; section 3.4.2)."""
+"""What the panel is asked, and what its answers look like (appendix E).
+
+Articles are never narrowed to a list: the paper's assistant may add articles to the candidates (prompt 2), which are "for
+reference only" to the judge (prompt 3), and the presiding judge names articles and charges freely (prompt 5).
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from courtroom.cases.criminal import CriminalCase
-from courtroom.judging.answers import JudgmentAnswer
+from courtroom.judging.answers import TERM, Articles, Charges, OneTerm
 from courtroom.law.article_numbers import ArticleNumber
 from courtroom.law.judgment import Judgment
 from courtroom.law.statute import Statute
@@ -25,7 +29,9 @@ class EventPoints(Answer):
 class Shortlist(Answer):
     """S_statute: about five articles, the weightiest first; others than the candidates may be among them (prompt 2)."""
 
-    articles: tuple[ArticleNumber, ...] = Field(min_length=1, max_length=12, description="Numbers, e.g. 272, 384.")
+    articles: tuple[ArticleNumber, ...] = Field(
+        min_length=1, max_length=12, description="Article numbers, e.g. 272, 384."
+    )
 
     @field_validator("articles", mode="before")
     @classmethod
@@ -38,59 +44,91 @@ class Shortlist(Answer):
         return tuple(dict.fromkeys(articles))
 
 
-class Draft(Answer):
-    """y_draft: the most relevant article with a brief basis (prompt 3)."""
+EXPLANATION = Field(min_length=1, description="How the facts meet the elements of the article, in short.")
+SUGGESTIONS = Field(default="", description="What is wrong and what to do otherwise; empty when the draft passes.")
 
+
+class Draft(Answer):
+    """y_draft: the most relevant article and a brief basis (prompt 3).
+
+    The article stands before its basis, as in the paper's output form; the knob `reasons_first` turns this round.
+    """
+
+    published_order = "appendix E, prompt 3"
     predicted_article: ArticleNumber
-    explanation: str = Field(min_length=1, description="How the facts meet the elements.")
+    explanation: str = EXPLANATION
+
+
+class _Explained(Answer):
+    explanation: str = EXPLANATION
+
+
+class ReasonedDraft(Draft, _Explained):
+    """A draft whose basis stands before the article."""
+
+    published_order = ""
 
 
 class Verification(Answer):
-    """(flag, feedback): Pass or Reject with advice (prompt 4)."""
+    """(flag, feedback): Pass or Reject with advice (prompt 4).
 
+    The flag stands before the advice, as in the paper's output form; the knob `reasons_first` turns this round.
+    """
+
+    published_order = "appendix E, prompt 4"
     need_rejudge: bool = Field(description="True rejects the draft.")
-    suggestions: str = Field(default="", description="What to do otherwise; empty when the draft passes.")
+    suggestions: str = SUGGESTIONS
 
 
-class FinalJudgment(JudgmentAnswer):
-    """y_final: the reasoning in short, and the judgment (prompt 5)."""
-
-    thought: str = Field(min_length=1)
+class _Advised(Answer):
+    suggestions: str = SUGGESTIONS
 
 
-class Directive(Answer):
-    """r_txt: the text of a micro-directive."""
+class ReasonedVerification(Verification, _Advised):
+    """A verification whose advice stands before the flag."""
 
-    directive: str = Field(min_length=1, description="One precise, testable rule: conditions first, then what follows.")
+    published_order = ""
+
+
+class FinalJudgment(Answer):
+    """y_final: the reasoning in short, then the judgment (prompt 5)."""
+
+    thought: str = Field(min_length=1, description="The reasoning in short.")
+    relevant_articles: Articles
+    accusation: Charges = Field(validation_alias=AliasChoices("accusation", "charge", "charges"))
+    term_of_imprisonment: OneTerm = Field(description=TERM)
+
+    def judgment(self) -> Judgment:
+        """As a judgment, names and numbers made uniform."""
+        return Judgment(
+            relevant_articles=self.relevant_articles,
+            charges=self.accusation,
+            term_of_imprisonment=self.term_of_imprisonment,
+        )
 
 
 class Recalled(Strict):
-    """A standard precedent as the supervisor and the presiding judge are shown it."""
+    """A standard precedent as it is shown."""
 
     facts: str
     reasoning: str
     verdict: Judgment
-    score: float
-    similarity: float = 0.0
-    """SemSim, the part of the score that is about the facts."""
 
 
 class Directed(Strict):
-    """A micro-directive as the supervisor and the presiding judge are shown it."""
+    """A micro-directive as it is shown."""
 
-    id: str
     text: str
     confidence: float
     anchor: int
     charges: tuple[str, ...]
-    score: float
-    similarity: float = 0.0
 
 
 class Turn(Strict):
-    """One turn of the loop that ended in a rejection."""
+    """One turn of the loop: a draft, and what the supervisor says of it."""
 
     draft: Draft
+    passed: bool = False
     feedback: str
 
 
@@ -102,6 +140,19 @@ class OfFacts(BaseModel):
     def media(self) -> tuple[Medium, ...]:
         """The key frames."""
         return self.case.frames
+
+
+class OfMemory(BaseModel):
+    """For tasks whose role is given the memory."""
+
+    precedents: tuple[Recalled, ...] = ()
+    directives: tuple[Directed, ...] = ()
+    precedent_similarity: tuple[float, ...] = ()
+    directive_similarity: tuple[float, ...] = ()
+    """Cosines with the facts, in the same order. A language model reads the texts themselves."""
+
+
+SIMILARITIES = ("precedent_similarity", "directive_similarity")
 
 
 class ExtractPoints(OfFacts, Task[EventPoints]):
@@ -118,87 +169,57 @@ class Rerank(OfFacts, Task[Shortlist]):
     title = "Statute shortlist"
     points: tuple[str, ...]
     candidates: tuple[Statute, ...]
+    about: int = 5
+    """How many articles are to be kept."""
 
 
 class DraftOpinion(OfFacts, Task[Draft]):
-    """Case-handling judge: the draft, with the feedback so far; the memory is out of its sight (Eq. 3)."""
+    """Case-handling judge: the draft, with the feedback so far; the memory is out of sight (Eq. 3)."""
 
     name = "draft"
     title = "Draft"
     points: tuple[str, ...]
     statutes: tuple[Statute, ...]
     turns: tuple[Turn, ...] = ()
+    reasons_first: bool = False
+
+    @property
+    def form(self) -> type[Draft]:
+        """A draft, its basis before or after the article."""
+        return ReasonedDraft if self.reasons_first else Draft
 
 
-class Verify(OfFacts, Task[Verification]):
+class Verify(OfFacts, OfMemory, Task[Verification]):
     """Adjudication supervisor: Pass or Reject, with statutes and memory in view."""
 
     name = "verify"
     title = "Verification"
+    offline_only = SIMILARITIES
     draft: Draft
     statutes: tuple[Statute, ...]
-    precedents: tuple[Recalled, ...] = ()
-    directives: tuple[Directed, ...] = ()
+    reasons_first: bool = False
+
+    @property
+    def form(self) -> type[Verification]:
+        """A verification, its advice before or after the flag."""
+        return ReasonedVerification if self.reasons_first else Verification
 
 
-class Preside(OfFacts, Task[FinalJudgment]):
-    """Presiding judge: the final judgment (Eq. 4)."""
+class Preside(OfFacts, OfMemory, Task[FinalJudgment]):
+    """Presiding judge: the final judgment, from all that the panel has produced (Eq. 4, prompt 5)."""
 
     name = "preside"
     title = "Final judgment"
-    draft: Draft | None
-    passed: bool
+    offline_only = SIMILARITIES
+    points: tuple[str, ...]
     statutes: tuple[Statute, ...]
-    precedents: tuple[Recalled, ...] = ()
-    directives: tuple[Directed, ...] = ()
+    turns: tuple[Turn, ...]
 
 
-class Induce(Task[Directive]):
-    """Meta-model, phase A: a coarse directive from consistent standards."""
+class DecideAlone(OfFacts, OfMemory, Task[FinalJudgment]):
+    """One judge without a panel, with statutes and memory (ablation “w/o MAS”, table 3)."""
 
-    name = "induce"
-    title = "Induction"
-    language: str
-    anchor: int
-    charges: tuple[str, ...]
-    standards: tuple[Recalled, ...]
-
-
-class Refine(Task[Directive]):
-    """Meta-model, phase B: the directive with conditions and exceptions, from a pair with the same labels."""
-
-    name = "refine"
-    title = "Contrastive refinement"
-    language: str
-    anchor: int
-    directive: str
-    positive: Recalled
-    negative: Recalled
-
-
-class Consolidate(Task[Directive]):
-    """Meta-model, phase C: several near-duplicates in one (Eq. 8)."""
-
-    name = "consolidate"
-    title = "Consolidation"
-    language: str
-    anchor: int
-    directives: tuple[str, ...]
-
-
-class Advice(Answer):
-    """r: where the reasoning went wrong, and what to look at (Eq. 5)."""
-
-    advice: str = Field(
-        min_length=1, description="Where the reasoning slipped and what to weigh instead, no article named."
-    )
-
-
-class Reflect(OfFacts, Task[Advice]):
-    """Reflection model M_R: the logical gap between a wrong draft and the real articles."""
-
-    name = "reflect"
-    title = "Reflection"
-    draft: Draft
+    name = "alone"
+    title = "Judgment"
+    offline_only = SIMILARITIES
     statutes: tuple[Statute, ...]
-    real_articles: tuple[int, ...]

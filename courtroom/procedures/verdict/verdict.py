@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from courtroom.engine.events import Verdict
-from courtroom.procedures.verdict.tasks import Draft, FinalJudgment, Turn
+from courtroom.procedures.verdict.tasks import FinalJudgment, Turn
 
 
 def verdict(final: FinalJudgment, note: str) -> Verdict:
@@ -17,10 +19,11 @@ def verdict(final: FinalJudgment, note: str) -> Verdict:
     )
 
 
-def told(draft: Draft, turns: list[Turn], passed: bool) -> str:
+def how_it_passed(turns: Sequence[Turn]) -> str:
     """How the loop of drafts went, in a sentence."""
-    if not turns:
+    rejections = sum(not turn.passed for turn in turns)
+    if not rejections:
         return "The first draft passed."
-    if passed:
-        return f"The draft passed in turn {len(turns) + 1}, after {len(turns)} rejection{'s' * (len(turns) > 1)}."
-    return f"No draft passed in {len(turns)} turns; the presiding judge decided with the last one, article {draft.predicted_article}."
+    if turns[-1].passed:
+        return f"The draft passed in turn {len(turns)}, after {rejections} rejection{'s' * (rejections > 1)}."
+    return f"No draft passed in {len(turns)} turns; the presiding judge decided with all of them in view."

@@ -12,6 +12,7 @@ from courtroom.judging.answers import JudgmentAnswer
 from courtroom.judging.views import Shown, compared, retrieved
 from courtroom.knowledge.lessons import Adjust, Put
 from courtroom.knowledge.memory import Recall
+from courtroom.knowledge.snapshots import Frozen, Snapshot
 from courtroom.procedures.verdict.setup import TITLES
 
 
@@ -23,7 +24,7 @@ def flow(record: Record) -> Shown:
             state = "done"
             if call.task == "verify" and call.value:
                 state = "rejected" if call.value["need_rejudge"] else "passed"
-            body, items = _told(call)
+            body, items = _said(call)
             where = f" · {record.stage(call.stage).name}" if call.task in ("draft", "verify") else ""
             steps.append(Step(f"{call.title}{where}", TITLES[call.member], body, state, items))  # type: ignore[arg-type]
     return {"": [Flow(tuple(steps))] if steps else [Text("Nobody has been asked yet.")]}
@@ -38,7 +39,7 @@ def turns(record: Record) -> Shown:
         draft, check = calls.get("draft"), calls.get("verify")
         if draft is None:
             continue
-        text = _told(draft)[0]
+        text = _said(draft)[0]
         blocks: list[Block] = [Text(text, "Draft")]
         if check:
             rejected = bool((check.value or {})["need_rejudge"])
@@ -58,7 +59,10 @@ def memory(record: Record) -> Shown:
     shown: Shown = {}
     columns = ("Recalled", "Score", "IoU", "Topo", "SemSim")
     for retrieval in record.retrievals:
+        if isinstance(retrieval.query, Frozen):
+            shown["Snapshot"] = [_snapshot(Snapshot.model_validate(hit.record)) for hit in retrieval.hits]
         if isinstance(retrieval.query, Recall):
+            alpha, beta, gamma = retrieval.query.weights
             title = "Standards" if retrieval.query.collection == "standards" else "Micro-directives"
             rows = tuple(
                 (_name(hit.record), hit.parts.score, hit.parts.iou, hit.parts.topo, hit.parts.semsim)
@@ -67,10 +71,16 @@ def memory(record: Record) -> Shown:
             )
             cards = tuple(_card(hit.record) for hit in retrieval.hits)
             shown[title] = [
-                Table(columns, rows, title="Score = 0.4 IoU + 0.3 Topo + 0.3 SemSim", shares=columns[1:], empty=EMPTY),
+                Table(
+                    columns,
+                    rows,
+                    title=f"Score = {alpha:g} IoU + {beta:g} Topo + {gamma:g} SemSim",
+                    shares=columns[1:],
+                    empty=EMPTY,
+                ),
                 *([Cards(cards)] if cards else []),
             ]
-    return shown or {"": [Text("The memory was not asked in this run.")]}
+    return shown or {"": [Text("The memory was not searched in this run.")]}
 
 
 def learned(record: Record) -> Shown:
@@ -86,9 +96,9 @@ def learned(record: Record) -> Shown:
                 items.append(f"{op.id}: confidence {op.by:+.2f}")
             else:
                 items.append(f"{op.collection}: {op.id} goes")
-        told = (("", "held back: a fork leaves the memory as it is"),) if event.held_back else ()
-        cards.append(Card(lesson.phase.capitalize(), lesson.why, told, tuple(items)))
-    return {"": [Cards(tuple(cards), empty="Nothing was learned: the real judgment is not known, or learning is off.")]}
+        held_back = (("", "held back: a fork leaves the memory as it is"),) if event.held_back else ()
+        cards.append(Card(lesson.phase.capitalize(), lesson.why, held_back, tuple(items)))
+    return {"": [Cards(tuple(cards), empty=UNTAUGHT)]}
 
 
 def judgment(record: Record) -> Shown:
@@ -96,10 +106,17 @@ def judgment(record: Record) -> Shown:
     return {"": compared(record)}
 
 
-EMPTY = "The memory holds nothing yet. It fills as cases with a known judgment are heard."
+EMPTY = "This memory holds nothing. Training runs of cases with a known judgment fill it."
+UNTAUGHT = "Nothing was learned: this is no training run, or the real articles and charges are not known."
 
 
-def _told(call: Called) -> tuple[str, tuple[str, ...]]:
+def _snapshot(one: Snapshot) -> Block:
+    name = one.name or "the memory as it was when the run first looked"
+    counts = (("Standards", str(one.standards)), ("Micro-directives", str(one.directives)), ("Buffer", str(one.buffer)))
+    return Cards((Card(name, f"Digest {one.digest}", counts),))
+
+
+def _said(call: Called) -> tuple[str, tuple[str, ...]]:
     value: dict[str, Any] = call.value or {}
     if call.value is None:
         return call.error, ()
@@ -132,6 +149,6 @@ VIEWS = (
     View("turns", "Turns", ":material/sync:", "Draft, Pass or Reject with feedback, and what the next draft changed.", turns),
     View("retrieval", "Retrieval", ":material/search:", "The coarse set of statutes with ranks by meaning (dense), by words (BM25) and by both (fused).", retrieved),
     View("memory", "Memory", ":material/psychology:", "Standards and micro-directives that the supervisor and the presiding judge were shown.", memory),
-    View("learning", "Learning", ":material/school:", "What the memory was taught by this run.", learned),
+    View("learning", "Learning", ":material/school:", "What this run has taught the memory.", learned),
     View("judgment", "Judgment", ":material/balance:", "The judgment beside the real one, where it is known.", judgment),
 )  # fmt: skip

@@ -14,10 +14,12 @@ from typing import Any
 
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
+from courtroom.datasets.packing import parsed
 from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
 from courtroom.errors import Unreadable
+from courtroom.knowledge import word_index
 from courtroom.knowledge.imports import Pending
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
@@ -44,6 +46,10 @@ def _part(house: Courthouse, row: Row) -> object:
     return row
 
 
+def _state(house: Courthouse, row: Row) -> object:
+    return row["body"] and house.knowledge.collections[row["collection"]].parse(row["body"])
+
+
 # Cases before the runs that hear them: a run whose case was set aside can't be read either.
 READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "snapshots": ("hash", lambda house, row: parse_case(json.loads(row["body"]))),
@@ -55,10 +61,13 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "answers": ("key", lambda house, row: house.answers.entry(row["key"])),
     "cases": ("id", lambda house, row: house.library.case(row["id"])),
     "setups": ("name", lambda house, row: house.setups.load(row["name"])),
-    "knowledge": ("id", lambda house, row: house.knowledge.collections[row["collection"]].parse(row["body"])),
+    "knowledge": ("id", lambda house, row: house.knowledge.kept_under(row["collection"]).parse(row["body"])),
     "lessons": ("seq", lambda house, row: taught(row)),
+    "memory_states": ("id", _state),
+    "memory_snapshots": ("name", lambda house, row: house.knowledge.snapshots.named(row["name"])),
     "imports": ("name", lambda house, row: Pending.model_validate(row)),
     "sweeps": ("id", lambda house, row: house.sweeps.store.sweep(row["id"])),
+    "dataset_rows": ("id", lambda house, row: parsed(row["body"])),
 }
 """Of each table: the column that names a row, and how a row is read."""
 
@@ -136,7 +145,7 @@ def set_aside(house: Courthouse, rows: list[tuple[str, sqlite3.Row, str]]) -> Pa
             else:
                 db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row["rowid_"],))
             if table == "knowledge":
-                db.execute(f"DELETE FROM words_{row['collection']} WHERE rowid = ?", (row["rowid_"],))
+                word_index.drop(db, row["collection"], row["rowid_"])
                 db.execute("UPDATE collections SET changes = changes + 1 WHERE name = ?", (row["collection"],))
     return to
 

@@ -10,7 +10,7 @@ from courtroom.errors import CourtroomError
 from pages.parts.shared.house import look_at
 from pages.parts.shared.inert import escaped, literal
 
-FIRST = "phone-battery"
+FIRST = "vacuum-charging"
 """The sample that a newcomer is shown."""
 
 

@@ -11,11 +11,11 @@ from courtroom.cases.precedent import Precedent, PrecedentBatch
 from courtroom.courthouse import Courthouse
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Search
 from courtroom.models.spec import OFFLINE
 from pages.parts.shared.case_view import MARKS
+from pages.parts.shared.embedding_choice import embedding_choice
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.unreadable_rows import unreadable_rows
@@ -27,13 +27,9 @@ def disputes_base(house: Courthouse) -> None:
     """Browse, search, edit, import, distil."""
     base = house.knowledge.precedents
     st.caption(
-        "Similar precedents are looked up for every hearing, and each juror is given the norms closest to its persona. "
-        + (
-            "The search is by words and spelling (the embedded default, no language model); an embedding model can be set with COURTROOM_EMBEDDING."
-            if house.settings.embedding == DEFAULT
-            else f"The search uses {literal(house.settings.embedding)}."
-        )
+        "Similar precedents are looked up for every hearing, and each juror is given the norms closest to its persona."
     )
+    embedding = embedding_choice(house.settings.embedding, "", "embedding-disputes")
 
     if deleted := st.session_state.get("deleted_precedent"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -53,7 +49,9 @@ def disputes_base(house: Courthouse) -> None:
     if text.strip() and everything:
         try:
             hits = house.runner.do(
-                house.knowledge.answer(Search(collection="precedents", text=text, k=min(50, len(everything))))
+                house.knowledge.answer(
+                    Search(collection="precedents", text=text, k=min(50, len(everything))), embedding
+                )
             ).result()
         except CourtroomError as error:
             st.error(literal(str(error)))

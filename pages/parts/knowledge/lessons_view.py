@@ -31,6 +31,7 @@ PHASES = {
     "confidence": "Confidence moved",
     "merge": "Directives merged",
     "pruning": "Directives pruned",
+    "restore": "Memory brought back to a snapshot",
 }
 
 

@@ -19,7 +19,7 @@ from pages.parts.shared.unreadable_rows import unreadable_rows
 
 TOLD = {
     "standards": "Verified trajectories whose judgment was the real one. Two are linked where their labels are identical and "
-    "their vectors near. A hearing with {learners} adds to this archive where the case's real judgment is known.",
+    "their vectors near. A training run of {learners} adds to this archive where the case's real judgment is known.",
     "directives": "Precise rules that the meta-model draws from standards, with a confidence that rises and falls with their "
     "success. Below the threshold they are pruned; near-duplicates are merged.",
 }
@@ -35,10 +35,11 @@ def memory_view(house: Courthouse, part: str) -> None:
     st.caption(TOLD[part].format(learners=learners))
     if not units and not buffered:
         st.info(
-            f"The memory is empty. Hear cases with {learners}: where the real judgment is known, it learns.",
+            f"The memory is empty. Turn on “Training run” in a setup of {learners}: it learns from cases whose real judgment is known.",
             icon=":material/psychology:",
         )
         return
+    _snapshots(house)
     if units:
         _search(house, part)
     theme = st.context.theme.type or "light"
@@ -66,6 +67,29 @@ def _standards(house: Courthouse, archived: list[Standard], buffered: list[Stand
         st.caption("Trajectories that were wrong, or right without having been verified.")
         for standard in buffered:
             _standard(standard)
+
+
+def _snapshots(house: Courthouse) -> None:
+    """What is named, and a field to name the memory as it is now."""
+    with st.expander("Snapshots", icon=":material/photo_camera:"):
+        st.caption("A run sees the snapshot that its setup names. It never changes, whatever is learned afterwards.")
+        name = st.text_input("Name of the memory as it is now", key="snapshot-name", max_chars=60)
+        if st.button("Take a snapshot", key="snapshot-take", disabled=not name.strip()):
+            try:
+                house.knowledge.snapshot(name.strip())
+            except CourtroomError as error:
+                st.error(literal(str(error)))
+        rows = [
+            {
+                "Name": one.name,
+                "Standards": one.standards,
+                "Micro-directives": one.directives,
+                "Buffer": one.buffer,
+                "Digest": one.digest[:12],
+            }
+            for one in house.knowledge.snapshots.all()
+        ]
+        st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")
 
 
 def _search(house: Courthouse, part: str) -> None:

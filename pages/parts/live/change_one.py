@@ -54,7 +54,7 @@ def _offered(procedure: Procedure, record: Record) -> list[Variant]:
 def _varied(variants: list[Variant]) -> list[Variant]:
     """Of several values of one knob the first; numbers before words, as what they do is seen at once."""
     paths = {next(iter(one.set), "") if one.kind == "knob" else one.name: one for one in reversed(variants)}
-    return sorted(reversed(paths.values()), key=lambda one: any(isinstance(value, str) for value in one.set.values()))
+    return sorted(paths.values(), key=lambda one: any(isinstance(value, str) for value in one.set.values()))
 
 
 def _told(record: Record, variant: Variant) -> str:

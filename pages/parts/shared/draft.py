@@ -66,14 +66,14 @@ class Draft:
         kept = {name: self.values[name] for name in ("model", "roles", "members", "budget")}
         self.values = merged({**self.kind().model_dump(mode="json"), **kept}, preset.changes)
         self.preset = preset.title
-        self._renew()
+        self.renew()
 
     def load(self, shared: dict[str, Any]) -> None:
         """Take over a saved or shared setup."""
         self.values = {**self.kind().model_dump(mode="json"), **shared.get("setup", {})}
         self.seed = int(shared.get("seed", self.seed))
         self.preset = ""
-        self._renew()
+        self.renew()
 
     def fork_of(self, run: str, setup: Setup, seed: int) -> None:
         """Start from a run's setup, once."""
@@ -120,7 +120,8 @@ class Draft:
         if self.frozen() == self.history[-1] and len(self.history) > 1:
             self.history.pop()
         self.seed, self.values = json.loads(self.history[-1])
-        self._renew()
+        self.renew()
 
-    def _renew(self) -> None:
+    def renew(self) -> None:
+        """Have all widgets show the values anew."""
         self.version += 1

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from courtroom.cases.case import Case
+from courtroom.engine.knobs import Widget
 from courtroom.engine.procedure import Procedure
 from courtroom.models.connections import Connections
 from courtroom.models.keys import first_set, typed_name
@@ -17,6 +18,7 @@ from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.draft import Draft
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import knob
+from pages.parts.shared.model_picker import model_picker, one_for_each_seat, try_it
 
 OFFERED = ("openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "mistral", "xai", "together_ai")
 """Providers for which a key can be typed."""
@@ -27,13 +29,13 @@ def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Con
     """The run's model with its parameters, then exceptions."""
     st.subheader("The run's model")
     draft.values["model"] = _spec(draft.values["model"], draft.key("model"), connections)
-    st.subheader("By role", help="Empty: the run's model.")
+    st.subheader("By role", help="Empty: the run's model, or nobody where a role needs a model of its own.")
     roles = draft.values["roles"]
     for column, role in zip(st.columns(len(procedure.roles), gap="large"), procedure.roles, strict=True):
         with column:
             given = st.text_input(
                 declared(role.title), roles.get(role.name, {}).get("id", ""), key=draft.key(f"role-{role.name}"), help=declared(role.help),
-                placeholder="the run's model",
+                placeholder="a model of its own" if role.own_model else "the run's model",
             )  # fmt: skip
             there = roles.get(role.name, {}).get("connection", "")
             if given.strip() and (connections or there):
@@ -46,6 +48,11 @@ def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Con
         st.caption("Mend the setup first.")
         return
     chosen = draft.values["members"]
+    if one_for_each_seat(
+        [member.id for member in members], chosen, draft.values["model"], draft.key("each"), connections
+    ):
+        draft.renew()
+        st.rerun()
     table = pd.DataFrame(
         {
             "member": [member.id for member in members],
@@ -54,6 +61,9 @@ def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Con
             "connection": [chosen.get(member.id, {}).get("connection", "") for member in members],
         }
     )
+    stated = draft.values[name] if (name := draft.drawn.get(Widget.POINTS_OF_VIEW)) else None
+    if stated is not None:
+        table["point of view"] = [stated.get(member.id, "") for member in members]
     if not connections and not any(table["connection"]):
         table = table.drop(columns="connection")
     edited = st.data_editor(
@@ -63,11 +73,15 @@ def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Con
             "connection": st.column_config.SelectboxColumn(
                 "connection", options=["", *connections], help="Empty: the provider's own server."
             ),
+            "point of view": st.column_config.TextColumn(
+                "point of view", width="large", help="What this seat looks at first; empty: nothing is said of it."
+            ),
         },
     )  # fmt: skip
-    for row in edited.itertuples():
-        there = str(getattr(row, "connection", None) or "")
-        _put(chosen, str(row.member), str(row.model or ""), there, draft.values["model"])
+    for row in edited.to_dict("records"):
+        _put(chosen, row["member"], row["model"] or "", row.get("connection") or "", draft.values["model"])
+        if stated is not None:
+            _state(stated, row["member"], row["point of view"] or "")
 
 
 def keys_form(connections: Connections) -> None:
@@ -120,7 +134,7 @@ def _connection(value: str, connections: Connections, key: str) -> str:
     options = ["", *connections, *([value] if value and value not in connections else [])]
     return str(
         st.selectbox(
-            "Connection", options, options.index(value), key=key, format_func=lambda name: literal(name) if name else OWN,
+            "Connection", options, options.index(value), key=key, format_func=lambda name: name or OWN,
             help=declared(ModelSpec.model_fields["connection"].description or ""),
         )
     )  # fmt: skip
@@ -130,14 +144,12 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
     fields = ModelSpec.model_fields
     columns = st.columns(3, gap="large")
     with columns[0]:
-        values = {
-            **values,
-            "id": st.text_input("Model", values["id"], key=f"{key}-id", help=fields["id"].description).strip()
-            or OFFLINE,
-        }
-        if connections or values.get("connection"):
-            there = _connection(values.pop("connection", ""), connections, f"{key}-connection")
+        values, is_listed = model_picker(values, key, connections)
+        if not is_listed and (connections or values.get("connection")):
+            there = _connection(values.pop("connection", ""), connections, f"{key}-connection-{values['id']}")
             values |= {"connection": there} if there else {}
+    with columns[1]:
+        try_it(values, key, connections)
     of_persons = ("wait_s", "otherwise") if values["id"] == PERSON else ()
     names = [name for name in fields if name not in ("id", "connection", "extra", "wait_s", "otherwise")] + list(
         of_persons
@@ -156,6 +168,13 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
         except json.JSONDecodeError:
             st.error('Further parameters must be a JSON object, such as {"reasoning_effort": "low"}.')
     return values
+
+
+def _state(into: dict[str, str], member: str, view: str) -> None:
+    if view.strip():
+        into[member] = view.strip()
+    else:
+        into.pop(member, None)
 
 
 def _put(into: dict[str, Any], name: str, model: str, connection: str, base: dict[str, Any]) -> None:

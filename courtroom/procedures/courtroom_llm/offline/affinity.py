@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from courtroom.cases.labelled import Labelled
+from courtroom.models.narrow import folded
 from courtroom.procedures.courtroom_llm.offline.lexicon import AGAINST, ALSO, DENIALS, FOLLOWS, FOLLOWS_NOT, STEMS
-from courtroom.procedures.courtroom_llm.tasks import folded
+from courtroom.procedures.courtroom_llm.tasks import Passage
 from courtroom.text.words import is_chinese, words
 
 EVEN = 0.575
@@ -19,19 +19,24 @@ STEM = 5
 _WORD = re.compile(r"[a-z']+|\d[\d.,]*", re.IGNORECASE)
 
 
-def affinities(labels: Sequence[str], item: Labelled) -> dict[str, float]:
+def affinities(labels: Sequence[str], passages: Sequence[Passage]) -> dict[str, float]:
     """The affinity of each label; all alike where nothing is known about them."""
-    if item.second and is_relation(labels):
-        return _relation(labels, item)
-    weights = {label: 0.3 + sum(weight for _, weight in cues(label, item.whole)) for label in labels}
+    if compares(labels, passages):
+        return _relation(labels, passages)
+    weights = {label: 0.3 + sum(weight for _, weight in cues(label, whole(passages))) for label in labels}
     total = sum(weights.values())
     return {label: weight / total for label, weight in weights.items()}
 
 
-def is_relation(labels: Sequence[str]) -> bool:
+def whole(passages: Sequence[Passage]) -> str:
+    """All passages as one text."""
+    return "\n".join(passage.text for passage in passages)
+
+
+def compares(labels: Sequence[str], passages: Sequence[Passage]) -> bool:
     """Whether the labels say whether one text of a pair bears out the other."""
     names = {folded(label) for label in labels}
-    return bool(names & FOLLOWS) and names <= FOLLOWS | FOLLOWS_NOT
+    return len(passages) > 1 and bool(names & FOLLOWS) and names <= FOLLOWS | FOLLOWS_NOT
 
 
 def cues(label: str, text: str) -> list[tuple[str, float]]:
@@ -51,19 +56,19 @@ def cues(label: str, text: str) -> list[tuple[str, float]]:
     return found
 
 
-def shared(item: Labelled) -> tuple[list[str], list[str]]:
+def shared(passages: Sequence[Passage]) -> tuple[list[str], list[str]]:
     """Of the shorter text's words, those that the longer one holds, and those that it lacks."""
-    short, long = sorted((item.text, item.second), key=len)
+    short, long = sorted((passage.text for passage in passages), key=len)
     there = {_stem(word) for word in words(long)}
     told = list(dict.fromkeys(words(short)))
     return [word for word in told if _stem(word) in there], [word for word in told if _stem(word) not in there]
 
 
-def _relation(labels: Sequence[str], item: Labelled) -> dict[str, float]:
-    there, lacking = shared(item)
+def _relation(labels: Sequence[str], passages: Sequence[Passage]) -> dict[str, float]:
+    there, lacking = shared(passages)
     share = len(there) / max(1, len(there) + len(lacking))
     odd_number = any(word[0].isdigit() for word in lacking)
-    denied = _denied(item.text) != _denied(item.second)
+    denied = len({_denied(passage.text) for passage in passages}) > 1
     follows = 1 / (1 + math.exp(-STEEP * (share - EVEN - 0.1 * odd_number - 0.1 * denied)))
     yes = [label for label in labels if folded(label) in FOLLOWS]
     no = [label for label in labels if label not in yes]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
+from courtroom.models.narrow import folded
 from courtroom.models.offline import Methods
-from courtroom.procedures.courtroom_llm.offline.affinity import affinities, cues, is_relation, shared
+from courtroom.procedures.courtroom_llm.offline.affinity import affinities, compares, cues, shared, whole
 from courtroom.procedures.courtroom_llm.offline.lexicon import FOLLOWS
 from courtroom.procedures.courtroom_llm.tasks import (
     Argue,
@@ -16,10 +18,8 @@ from courtroom.procedures.courtroom_llm.tasks import (
     Hear,
     Hearing,
     Judge,
-    OfText,
     Opinion,
-    Similar,
-    folded,
+    Passage,
 )
 from courtroom.text.words import sentences
 
@@ -32,54 +32,52 @@ COMPANY = 0.08
 PAIR = 2
 """Labels in a trial."""
 
+AboutText = Hear | Argue | Judge | Classify | Explain
+
 
 def hear(task: Hear, draw: random.Random) -> Hearing:
     """The two labels with the highest affinities, each seen with a little doubt."""
-    values = affinities(task.about.labels, task.about.item)
+    values = affinities(task.labels, task.passages)
     doubt = DOUBT * max(values.values())
     seen = {label: value + draw.gauss(0, doubt) for label, value in values.items()}
     first, second, *_ = sorted(seen, key=lambda label: -seen[label])
-    told = _grounds(task.about, first)
-    return Hearing(features=tuple(told[:6]), first=first, second=second, reason=_sentence(task.about, first))
+    features = tuple(_grounds(task, first)[:6])
+    return Hearing(features=features, reason=_sentence(task, first), first=first, second=second)
 
 
 def argue(task: Argue, draw: random.Random) -> Argument:
     """What in the words speaks for the label, and what is lacking for the other."""
-    mine, others = _grounds(task.about, task.label), _grounds(task.about, task.other)
-    against = (
-        f"For “{task.other}” there is only {_quoted(others)}."
-        if others
-        else f"Nothing in its words speaks for “{task.other}”."
-    )
-    argument = f"{_sentence(task.about, task.label)} {against}"
-    return Argument(argument=argument, evidence=_passages(task.about, mine))
+    mine, others = _grounds(task, task.label), _grounds(task, task.other)
+    against = f"for “{task.other}” there is only {_quoted(others)}" if others else f"nothing speaks for “{task.other}”"
+    argument = f"{_sentence(task, task.label).removesuffix('.')}; {against}."
+    return Argument(evidence=_passages(task.passages, mine), argument=argument)
 
 
 def judge(task: Judge, draw: random.Random) -> Opinion:
     """Affinity, the nearest similar cases, what earlier judges held; each judge with a doubt of its own."""
-    labels = tuple(pleading.label for pleading in task.pleadings)
-    return _decide(task.about, labels, task.similar, [earlier.label for earlier in task.earlier], draw)
+    return _decide(task, task.in_question, [earlier.label for earlier in task.earlier], draw)
 
 
 def classify(task: Classify, draw: random.Random) -> Opinion:
     """As a judge decides, among all labels."""
-    return _decide(task.about, task.about.labels, task.similar, [], draw)
+    return _decide(task, task.labels, [], draw)
 
 
 def explain(task: Explain, draw: random.Random) -> Explanation:
     """The words that speak for the label."""
-    return Explanation(reason=_sentence(task.about, task.label))
+    return Explanation(reason=_sentence(task, task.label))
 
 
-def _decide(
-    about: OfText, labels: tuple[str, ...], similar: tuple[Similar, ...], held: list[str], draw: random.Random
-) -> Opinion:
-    base = affinities(about.labels, about.item)
+def _decide(task: Judge | Classify, labels: tuple[str, ...], held: list[str], draw: random.Random) -> Opinion:
+    base = affinities(task.labels, task.passages)
     total = sum(base[label] for label in labels) or 1.0
-    alike = () if about.item.second and is_relation(about.labels) else similar  # there a like topic tells nothing
-    nearest = {label: max((one.similarity for one in alike if one.label == label), default=0.0) for label in labels}
+    likeness = dict.fromkeys(labels, 0.0)
+    if not compares(task.labels, task.passages):  # there a like topic says nothing of the label
+        for one, similarity in zip(task.similar, task.similarities, strict=True):
+            likeness[one.label] = max(similarity, likeness.get(one.label, 0.0))
+    nearest = {label: likeness[label] for label in labels}
     if len(labels) == PAIR and not all(nearest.values()):
-        nearest = dict.fromkeys(labels, 0.0)  # a case on one side alone tells nothing of the other
+        nearest = dict.fromkeys(labels, 0.0)  # a case on one side alone says nothing of the other
     company = {label: held.count(label) / len(held) if held else 0.0 for label in labels}
     doubt = DOUBT * max(base[label] for label in labels) / total
     scores = {
@@ -87,26 +85,26 @@ def _decide(
         for label in labels
     }
     label = max(labels, key=lambda one: scores[one])
-    told = [_sentence(about, label)]
+    said = [_sentence(task, label)]
     if nearest[label] > 0 and nearest[label] == max(nearest.values()):
-        told.append(f"The most similar case, at {nearest[label]:.2f}, has this label too.")
+        said.append(f"The most similar case, at {nearest[label]:.2f}, has this label too.")
     if company[label] > 0.5:
-        told.append("Most judges before saw it so.")
-    return Opinion(label=label, reason=" ".join(told))
+        said.append("Most judges before saw it so.")
+    return Opinion(reason=" ".join(said), label=label)
 
 
-def _grounds(about: OfText, label: str) -> list[str]:
+def _grounds(task: AboutText, label: str) -> list[str]:
     """The words that speak for a label."""
-    if about.item.second and is_relation(about.labels):
-        there, lacking = shared(about.item)
+    if compares(task.labels, task.passages):
+        there, lacking = shared(task.passages)
         return there if folded(label) in FOLLOWS else lacking
-    return list(dict.fromkeys(word for word, _ in cues(label, about.item.whole)))
+    return list(dict.fromkeys(word for word, _ in cues(label, whole(task.passages))))
 
 
-def _sentence(about: OfText, label: str) -> str:
-    told = _grounds(about, label)
-    if about.item.second and is_relation(about.labels):
-        there, lacking = shared(about.item)
+def _sentence(task: AboutText, label: str) -> str:
+    told = _grounds(task, label)
+    if compares(task.labels, task.passages):
+        there, lacking = shared(task.passages)
         if folded(label) in FOLLOWS:
             return f"“{label}”: {len(there)} of {len(there) + len(lacking)} words of one text stand in the other."
         if not lacking:
@@ -124,9 +122,9 @@ def _quoted(told: list[str]) -> str:
     return ", ".join(f"“{word}”" for word in told[:5]) + more if told else "nothing"
 
 
-def _passages(about: OfText, told: list[str]) -> tuple[str, ...]:
+def _passages(passages: Sequence[Passage], told: list[str]) -> tuple[str, ...]:
     """The sentences in which the words stand."""
-    found = [s for s in sentences(about.item.whole) if any(word in s.lower() for word in told)]
+    found = [s for s in sentences(whole(passages)) if any(word in s.lower() for word in told)]
     return tuple(dict.fromkeys(found))[:3]
 
 

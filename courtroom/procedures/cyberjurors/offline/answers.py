@@ -10,6 +10,7 @@ from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
 from courtroom.judging.dispute_cues import CUE_BY_NAME, SPECIFIC, cues_in
 from courtroom.judging.dispute_weights import Contribution, contributions, weigh
 from courtroom.models.offline import Methods
+from courtroom.panel.personas import Persona
 from courtroom.procedures.cyberjurors.answers import (
     Analysis,
     BuyerPosition,
@@ -145,7 +146,7 @@ def judge(task: Judge, draw: random.Random) -> Opinion:
     own = stance.settle(evidence, others, task.persona)
     final = stance.discuss(own, task.persona, task.heard, task.summary)
     side: Side = "seller" if final < 0 else "buyer"
-    reasons = _reasons(language, side, evidence, others)
+    reasons = _reasons(language, side, evidence, others, task.persona)
     if task.heard:
         agreeing = [other.name for other in task.heard if other.verdict == side]
         key = "moved" if (own < 0) != (final < 0) else "heard"
@@ -250,23 +251,29 @@ def _strongest(language: str, contributions: list[Contribution]) -> tuple[str, .
 
 
 def _reasons(
-    language: str, side: Side, evidence: tuple[Contribution, ...], others: tuple[Contribution, ...]
+    language: str,
+    side: Side,
+    evidence: tuple[Contribution, ...],
+    others: tuple[Contribution, ...],
+    persona: Persona | None = None,
 ) -> list[str]:
     """The weightiest contributions on the side taken, then the weightiest against it."""
     sign = stance.vote(side)
     for_it = sorted((c for c in (*evidence, *others) if c.weight * sign > 0), key=lambda c: -abs(c.weight))
     against = sorted((c for c in (*evidence, *others) if c.weight * sign < 0), key=lambda c: -abs(c.weight))
-    told = [_told(language, c) for c in for_it[:3]] or [say(language, "nothing")]
+    told = [_told(language, c, persona) for c in for_it[:3]] or [say(language, "nothing")]
     if against:
         told.append(say(language, "against", what=_told(language, against[0])))
     return [reason[:1].upper() + reason[1:] for reason in told]
 
 
-def _told(language: str, c: Contribution) -> str:
+def _told(language: str, c: Contribution, persona: Persona | None = None) -> str:
     side = side_name(language, "buyer" if c.weight > 0 else "seller")
     if c.kind in ("rule", "norm", "trait", "background"):
         return say(language, c.kind, text=c.text, side=side)
-    return say(language, "clue", what=CUE_BY_NAME[c.kind].words(language), text=c.text, side=side)
+    clue = say(language, "clue", what=CUE_BY_NAME[c.kind].words(language), text=c.text, side=side)
+    trait = stance.looked_for(persona, c.kind)
+    return f"{clue} {say(language, 'looked for', trait=trait)}" if trait else clue
 
 
 METHODS: Methods = {

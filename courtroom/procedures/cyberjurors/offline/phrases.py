@@ -20,6 +20,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     "contradiction": ("{piece} gives {value} where the listing gives {listed}.", "{piece}为{value}，而商品描述为{listed}。"),
     "speaks": ("It shows {what}, which speaks for the {side}.", "体现{what}，有利于{side}。"),
     "clue": ("{what} (“{text}”) speaks for the {side}.", "{what}（“{text}”），有利于{side}。"),
+    "looked for": ("A juror who is {trait} looks for this.", "性格偏{trait}的陪审员看重这一点。"),
     "rule": ("The rule “{text}” speaks for the {side}.", "规则“{text}”有利于{side}。"),
     "norm": ("The earlier norm “{text}” speaks for the {side}.", "既往准则“{text}”有利于{side}。"),
     "trait": ("Being {text}, this juror leans to the {side}.", "该陪审员性格偏{text}，倾向{side}。"),

@@ -1,13 +1,15 @@
 """A juror's stance: a number from -1 (seller) to +1 (buyer), made of contributions that can each be named.
 
-Evidence counts by cues and by how well it is borne out; rules and norms by how much they speak to the case; persona by
-its traits and background. In discussion the stance follows Friedkin and Johnsen (1990):
+Evidence counts by cues, by how well it is borne out, and by how much the juror attends to such a clue: for its temper, and
+by an experience of its own that is drawn from who it is, so that close cases split. Rules and norms count by how much they speak
+to the case; persona by its traits and background. In discussion the stance follows Friedkin and Johnsen (1990):
 x(t+1) = s * (weighted mean of others at t) + (1 - s) * x(0), with s the juror's susceptibility.
 """
 
 from __future__ import annotations
 
 import math
+import random
 import re
 from functools import lru_cache
 
@@ -18,12 +20,16 @@ from courtroom.panel.personas import Persona
 from courtroom.procedures.cyberjurors.answers import Clue, Heard, Summary
 from courtroom.text.words import words
 
-EVIDENCE_SCALE = 4.0
-"""Balance of clues at which evidence alone gives a stance of tanh(1) = 0.76."""
+DOUBT = 3.2
+"""Weight of what is not known: a stance is (buyer - seller) / (buyer + seller + DOUBT)."""
+BURDEN = 0.05
+"""Lean to the buyer where all is even: Eq. 10 gives a tie to the buyer."""
+SPREAD = 1.5
+"""How much one juror's own experience of a kind of clue differs from another's: standard deviation of the log weight."""
 RULE_WEIGHT = 0.4
 NORM_WEIGHT = 0.4
 """Pull of a rule or norm all of whose words occur in the case."""
-SUSCEPTIBILITY = 0.35
+SUSCEPTIBILITY = 0.3
 SUMMARY_SHARE = 0.3
 """Part of the social pull that comes from the collective summary rather than from followed jurors."""
 
@@ -40,6 +46,22 @@ TEMPER = {
     "cautious": -0.08,
 }
 """Lean by trait: whoever doubts asks more of the buyer, who carries the burden of proof."""
+ATTENDS = {
+    "detail-oriented": ("measured", "mismatch", "disclosed", "swapped", "missing"),
+    "analytical": ("measured", "unboxing", "no-unboxing", "as-described", "prompt"),
+    "principled": ("promise", "admission", "accepted", "undisclosed"),
+    "empathetic": ("defect", "careless", "evasive", "transit"),
+    "pragmatic": ("consumed", "delivered", "wear", "defect"),
+    "cautious": ("late", "no-unboxing", "accepted", "prompt"),
+    "skeptical": ("swapped", "buyer-caused", "change-of-mind", "evasive"),
+    "assertive": ("promise", "disclosed", "undisclosed"),
+    "agreeable": ("wear", "prompt", "accepted"),
+    "stubborn": ("mismatch", "disclosed"),
+    "impulsive": ("defect", "mismatch", "careless"),
+}  # fmt: skip
+"""Kinds of clue that jurors of a temper look for,"""
+ATTENTION = 1.5
+"""and by how much such a clue weighs more with them."""
 SELLS = re.compile(
     r"\b(sells?|selling|seller|shop owner|dealer|trader|imports?|resells|owns a|restores|creator|merchant)\b|卖|店主|商家",
     re.IGNORECASE,
@@ -72,7 +94,23 @@ def balance(case: Dispute, clues: tuple[Clue, ...], persona: Persona | None) -> 
         if piece.late
         for c in weigh(piece)
     ]
-    return (*weighed, *late, *context(case))
+    found = (*weighed, *late, *context(case))
+    return tuple(Contribution(c.kind, c.text, c.weight * attention(persona, c.kind)) for c in found)
+
+
+def looked_for(persona: Persona | None, kind: str) -> str:
+    """The trait for which a juror looks for a kind of clue; empty where there is none."""
+    return next((trait for trait in (persona.traits if persona else ()) if kind in ATTENDS.get(trait, ())), "")
+
+
+@lru_cache(maxsize=8192)
+def attention(persona: Persona | None, kind: str) -> float:
+    """How much a kind of clue weighs with a juror: by temper, and by an experience that is the juror's own, fixed by who it is."""
+    if persona is None:
+        return 1.0
+    temper = ATTENTION if looked_for(persona, kind) else 1.0
+    own = random.Random(f"{persona.text()}/{kind}").gauss(0, SPREAD)
+    return temper * math.exp(own - SPREAD**2 / 2)
 
 
 @lru_cache(maxsize=256)
@@ -110,7 +148,9 @@ def lean(persona: Persona | None) -> tuple[Contribution, ...]:
 def settle(evidence: tuple[Contribution, ...], others: tuple[Contribution, ...], persona: Persona | None) -> float:
     """x(0): the stance before any discussion."""
     rules = 1.4 if persona and "principled" in persona.traits else 1.0
-    given = math.tanh(sum(c.weight for c in evidence) / EVIDENCE_SCALE)
+    buyer = sum(c.weight for c in evidence if c.weight > 0)
+    seller = -sum(c.weight for c in evidence if c.weight < 0)
+    given = BURDEN + (buyer - seller) / (buyer + seller + DOUBT)
     added = sum(c.weight * (rules if c.kind == "rule" else 1.0) for c in others)
     return max(-1.0, min(1.0, given + added))
 

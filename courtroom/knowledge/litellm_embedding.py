@@ -1,0 +1,94 @@
+"""Texts as vectors of any embedding model that LiteLLM can reach."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from itertools import accumulate
+
+import numpy as np
+from tenacity import retry, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+
+from courtroom.knowledge.embedding import Vectors
+from courtroom.models.card import card, load
+from courtroom.models.connections import Connections
+from courtroom.models.errors import ModelError
+from courtroom.models.failures import Incomplete, may_pass
+from courtroom.models.keys import scrubbed
+from courtroom.models.route import route
+from courtroom.models.spec import ModelSpec
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 100  # texts in one call: providers limit them
+KEPT = 20_000  # vectors kept in memory
+NOTHING = "-"
+"""Is sent for a text without a word: providers refuse an empty one."""
+LONGEST = 8_000
+"""Tokens of a text that are sent to a model whose card does not say how many it takes."""
+ASCII, OTHER = 1 / 3, 3 / 2
+"""Tokens of one character, at most in ordinary text: no tokenizer of a remote model is at hand to count them."""
+
+
+class LiteLLMEmbedding:
+    """Any embedding model that LiteLLM can reach. A text that is longer than the model takes is cut at its end."""
+
+    def __init__(self, model: str) -> None:
+        self.name = model
+        self._known: dict[str, Vectors] = {}
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of length 1; a text that was asked for lately is not asked for again.
+
+        Raises:
+            ModelError: no vectors could be had.
+        """
+        limit = await asyncio.to_thread(longest, self.name)
+        texts = [beginning(text, limit) if text.strip() else NOTHING for text in texts]
+        known = {text: self._known[text] for text in texts if text in self._known}
+        new = list(dict.fromkeys(text for text in texts if text not in known))
+        for start in range(0, len(new), AT_ONCE):
+            batch = new[start : start + AT_ONCE]
+            try:
+                vectors = await self._ask(batch)
+            except Exception as error:  # noqa: BLE001  whatever a provider's client raises, a user is told one sentence
+                log.warning("%s: %s", self.name, scrubbed(repr(error)))
+                raise ModelError(
+                    f"The embedding model {self.name} gave no vectors. Check its id, its key and its server, then try again."
+                ) from None  # the cause may hold a key, and a log would print it
+            known.update(zip(batch, vectors, strict=True))
+        self._known.update(known)
+        for text in list(self._known)[:-KEPT]:
+            del self._known[text]
+        return np.stack([known[text] for text in texts])
+
+    @retry(
+        retry=retry_if_exception(may_pass),
+        stop=stop_after_attempt(5),
+        wait=wait_exponential_jitter(multiplier=0.5, max=20),
+        reraise=True,
+    )
+    async def _ask(self, texts: list[str]) -> Vectors:
+        litellm = await asyncio.to_thread(load)
+        # It works for all runs, so that no key which was typed for one of them counts.
+        where = route(ModelSpec(id=self.name), Connections(), typed=False).parameters()
+        reply = await litellm.aembedding(**where, input=texts, num_retries=0, max_retries=0, timeout=60)
+        vectors = np.array([item["embedding"] for item in reply.data], np.float32)
+        if vectors.ndim != 2 or len(vectors) != len(texts):
+            raise Incomplete(f"{len(texts)} texts were sent, vectors of shape {vectors.shape} came back")
+        return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), np.float32)
+
+
+def longest(model: str) -> int:
+    """How many tokens of a text a model takes, by its card in LiteLLM. Imports LiteLLM: call it in a thread."""
+    known = card(model) or {}
+    return int(known.get("max_input_tokens") or known.get("max_tokens") or LONGEST)
+
+
+def beginning(text: str, tokens: int) -> str:
+    """As much of a text, from its beginning, as has at most so many tokens: 3 ASCII characters or two thirds of another are one."""
+    if len(text) * OTHER <= tokens:
+        return text
+    spent = accumulate(ASCII if character < "\x80" else OTHER for character in text)
+    return text[: sum(so_far <= tokens for so_far in spent)]

@@ -1,0 +1,87 @@
+"""Whether the chief editor's text says what the jury accepted, all of it and nothing else (section 3.2).
+
+By words and numbers, not by meaning: what a sentence says in quite other words counts as said anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from courtroom.cases.document import Document
+from courtroom.text.words import words
+
+NEW = 0.5
+"""A sentence of whose content words more than this share is in no accepted sentence says something else."""
+IN_A_ROW = 3
+"""So many content words in a row that are in no accepted sentence say something else too."""
+LEFT = 1 / 3
+"""An accepted sentence of whose content words less than this share is in the text was left out."""
+
+_NOUNS_ARE_CAPITAL = ("de",)
+"""Languages in which a capital letter does not show a name."""
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_TIME = re.compile(
+    r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b|\b(?:January|February|March|April|May|June|July|August|September"
+    r"|October|November|December)\b"
+)
+_NAME = re.compile(r"(?<![.!?:\"“”'’]\s)(?<!^)\b[A-Z][a-z]+(?:[A-Z][a-z]+)?\b")
+
+
+def why_not_kept(accepted: Sequence[str], edited: Sequence[str], document: Document) -> str | None:
+    """What an edited text adds or leaves out, in words for who wrote it; None where it does neither.
+
+    Args:
+        accepted: the sentences that the jury accepted.
+        edited: the text, sentence by sentence.
+        document: a name from it may stand for a pronoun; nothing else of it may be added.
+    """
+    for number, sentence in enumerate(edited, start=1):
+        if extra := ", ".join(added(sentence, accepted, document)):
+            return (
+                f"sentence {number} says what no accepted sentence says ({extra}); leave it out and keep to their words"
+            )
+    text = set(words(" ".join(edited)))
+    for number, sentence in enumerate(accepted, start=1):
+        own = set(words(sentence))
+        if own and len(own & text) < LEFT * len(own):
+            return f"accepted sentence {number} is left out; say what it says"
+    return None
+
+
+def added(sentence: str, accepted: Sequence[str], document: Document) -> tuple[str, ...]:
+    """What a sentence says beyond the accepted ones, in its own words; empty where it says nothing else.
+
+    Numbers, days and months; names that the document has not either; words in a row; or most of its words. A name that the
+    document has may stand for a pronoun.
+    """
+    known = " ".join(accepted)
+    capital = document.language not in _NOUNS_ARE_CAPITAL
+    names = _names(sentence, f"{known} {document.text}") if capital else ()
+    if found := tuple(dict.fromkeys((*_numbers(sentence, known), *_times(sentence, known), *names))):
+        return found
+    there = set(words(known))
+    named = {name.casefold() for name in _NAME.findall(document.text)} if capital else set()
+    own = words(sentence)
+    new = [word for word in own if word not in there and word not in named]
+    row: list[str] = []
+    for word in own:
+        row = [*row, word] if word in new else []
+        if len(row) == IN_A_ROW:
+            return tuple(row)
+    return tuple(dict.fromkeys(new)) if len(set(new)) > NEW * len(set(own)) else ()
+
+
+def _times(sentence: str, known: str) -> Iterator[str]:
+    return (time for time in _TIME.findall(sentence) if time not in known)
+
+
+def _numbers(sentence: str, known: str) -> Iterator[str]:
+    there = {number.replace(",", "") for number in _NUMBER.findall(known)}
+    return (number for number in _NUMBER.findall(sentence) if number.replace(",", "") not in there)
+
+
+def _names(sentence: str, known: str) -> Iterator[str]:
+    there = known.casefold()
+    return (name for name in _NAME.findall(sentence) if name.casefold() not in there)

@@ -1,0 +1,148 @@
+"""Trains the case-handling judge on exported data by TRL: supervised tuning, then preferences (section 3.3).
+
+`python -m courtroom.procedures.verdict.train FOLDER --to OUT` reads `sft.jsonl`, `dpo.jsonl` and `adapter.json`, as
+`courtroom align --to FOLDER` writes them. It needs the extra: `pip install "courtroom[training]"`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from courtroom.errors import CourtroomError
+from courtroom.procedures.verdict.adapter import FILE, Adapter
+
+MICRO_BATCH = 1
+"""Sequences at once on one device; the batch is made up by accumulation."""
+
+
+def train(folder: Path, to: Path, base_model: str = "") -> Path:
+    """Train on the data of a folder, and write the adapters and the whole expert.
+
+    Args:
+        to: gets `sft` and `dpo`, an adapter each, and `expert`, the model with both merged in.
+        base_model: another one than `adapter.json` names, e.g. a folder.
+
+    Returns:
+        The folder of the expert.
+
+    Raises:
+        CourtroomError: there is nothing to train on, or the extra is not installed.
+    """
+    settings = Adapter.model_validate_json(_text(folder / FILE))
+    demonstrations, pairs = _rows(folder / "sft.jsonl"), _rows(folder / "dpo.jsonl")
+    if not demonstrations and not pairs:
+        raise CourtroomError(f"{folder} holds neither demonstrations nor pairs. Hear more cases, then align again.")
+    try:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+    except ImportError as error:
+        raise CourtroomError('Training needs TRL. Install it: pip install "courtroom[training]".') from error
+
+    name = base_model or settings.base_model
+    tokenizer = AutoTokenizer.from_pretrained(name)
+    model = AutoModelForCausalLM.from_pretrained(name)
+    if demonstrations:
+        model = _supervised(model, tokenizer, demonstrations, settings, to / "sft")
+    if pairs:
+        model = _preferring(model, tokenizer, pairs, settings, to / "dpo")
+    model.save_pretrained(to / "expert")
+    tokenizer.save_pretrained(to / "expert")
+    return to / "expert"
+
+
+def _supervised(model: Any, tokenizer: Any, rows: list[dict[str, Any]], settings: Adapter, to: Path) -> Any:
+    """Protocol-aware instruction tuning (section 3.3.1): the loss is that of the answer alone."""
+    from datasets import Dataset
+    from trl import SFTConfig, SFTTrainer
+
+    data = Dataset.from_list([{"prompt": row["messages"][:-1], "completion": row["messages"][-1:]} for row in rows])
+    config = SFTConfig(learning_rate=settings.sft_learning_rate, **_shared(settings, to))
+    trainer = SFTTrainer(model, config, train_dataset=data, processing_class=tokenizer, peft_config=_lora(settings))
+    return _trained(trainer, to)
+
+
+def _preferring(model: Any, tokenizer: Any, rows: list[dict[str, Any]], settings: Adapter, to: Path) -> Any:
+    """Logic-driven contrastive alignment (section 3.3.2); the reference is the model before it."""
+    from datasets import Dataset
+    from trl import DPOConfig, DPOTrainer
+
+    config = DPOConfig(learning_rate=settings.dpo_learning_rate, beta=settings.dpo_beta, **_shared(settings, to))
+    data = Dataset.from_list(rows)
+    trainer = DPOTrainer(
+        model, args=config, train_dataset=data, processing_class=tokenizer, peft_config=_lora(settings)
+    )
+    return _trained(trainer, to)
+
+
+def _trained(trainer: Any, to: Path) -> Any:
+    """Train, keep the adapter, and merge it in."""
+    trainer.train()
+    trainer.save_model(str(to))
+    return trainer.model.merge_and_unload()
+
+
+def _lora(settings: Adapter) -> Any:
+    from peft import LoraConfig
+
+    modules = settings.target_modules
+    return LoraConfig(
+        r=settings.rank,
+        lora_alpha=settings.alpha,
+        lora_dropout=settings.dropout,
+        target_modules=modules if modules == "all-linear" else [part.strip() for part in modules.split(",")],
+        task_type="CAUSAL_LM",
+    )
+
+
+def _shared(settings: Adapter, to: Path) -> dict[str, Any]:
+    import torch
+
+    return {
+        "output_dir": str(to),
+        "num_train_epochs": settings.epochs,
+        "per_device_train_batch_size": MICRO_BATCH,
+        "gradient_accumulation_steps": max(1, settings.batch_size // MICRO_BATCH),
+        "max_length": settings.max_length,
+        "optim": settings.optimizer,
+        "lr_scheduler_type": settings.scheduler,
+        "bf16": torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
+        "save_strategy": "no",
+        "report_to": "none",
+    }
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in _text(path).split("\n") if line.strip()]
+
+
+def _text(path: Path) -> str:
+    if not path.is_file():
+        raise CourtroomError(f"{path} is not there. Write it with `courtroom align --to {path.parent}`.")
+    return path.read_text(encoding="utf-8")
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command line takes."""
+    made = argparse.ArgumentParser(description="Train an expert on the data that `courtroom align` has written.")
+    made.add_argument("folder", type=Path, help="with sft.jsonl, dpo.jsonl and adapter.json")
+    made.add_argument("--to", type=Path, required=True, help="a folder for the adapters and the expert")
+    made.add_argument("--base", default="", help="another base model than adapter.json names, or a folder")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line, and train."""
+    given = parser().parse_args(arguments)
+    try:
+        print(f"The expert is in {train(given.folder, given.to, given.base)}.")
+    except CourtroomError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

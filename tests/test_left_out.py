@@ -1,0 +1,146 @@
+"""Models asked on texts alone: no picture, no video and no description of one reaches them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from courtroom.__main__ import main
+from courtroom.cases.dispute import Dispute
+from courtroom.courthouse import Courthouse
+from courtroom.engine.setup import Setup
+from courtroom.media.left_out import without_media
+from courtroom.models.spec import ModelSpec
+from courtroom.procedures import PROCEDURES
+from courtroom.settings import APP, Settings
+from tests.asked import asked, media_of
+from tests.openai_server import OpenAIServer
+
+CASE = "phone-battery"
+ONE_JUROR = {"variant": "baseline"}
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Courthouse]:
+    house = Courthouse(Settings(home=tmp_path))
+    yield house
+    house.close()
+
+
+def dispute(house: Courthouse) -> Dispute:
+    case = house.library.case(CASE)
+    assert isinstance(case, Dispute)
+    assert all(medium.description for medium in case.media())
+    return case
+
+
+def test_a_record_without_its_media_has_none_and_is_itself_where_there_were_none(house: Courthouse) -> None:
+    case = dispute(house)
+    left = without_media(case)
+    assert list(case.media())
+    assert list(left.media()) == []
+    assert [piece.text for piece in left.evidence] == [piece.text for piece in case.evidence]
+    assert left.chat is case.chat
+    assert without_media(left) is left
+
+
+@pytest.mark.parametrize("variant", ["baseline", "iv-cot"])
+def test_on_texts_alone_no_prompt_holds_a_picture_a_description_or_its_name(house: Courthouse, variant: str) -> None:
+    case, jury = dispute(house), {"variant": variant, "jury_size": 2, "rounds": 1}
+
+    def shown(vision: str) -> tuple[int, set[str]]:
+        questions = asked(house, "cyberjurors", {**jury, "model": {"vision": vision}}, case)
+        text = "\n".join(one.text() for one in questions)
+        assert case.evidence[0].text.splitlines()[0] in text
+        named = {medium.id for medium in case.media() if medium.id in text or medium.description in text}
+        return sum(len(media_of(one)) for one in questions), named
+
+    everything = {medium.id for medium in case.media()}
+    assert shown("left-out") == (0, set())
+    assert shown("no") == (0, everything)
+    pictures, named = shown("yes")
+    assert pictures > 0
+    assert named == everything
+
+
+def test_one_member_may_be_asked_on_texts_alone_beside_others_that_see(house: Courthouse) -> None:
+    changes = {"variant": "jury", "jury_size": 2, "model": {"vision": "yes"}}
+    changes |= {"members": {"juror-02": {"id": "openai/somebodys-own", "vision": "left-out"}}, "examination": "own"}
+    seen = [len(media_of(one)) for one in asked(house, "cyberjurors", changes, dispute(house)) if one.task.media()]
+    assert any(seen)
+    every = asked(house, "cyberjurors", {**changes, "members": {}}, dispute(house))
+    assert sum(seen) * 2 == sum(len(media_of(one)) for one in every)
+
+
+@pytest.mark.parametrize(("vision", "pictures", "described"), [("yes", True, False), ("no", False, True), ("left-out", False, False)])  # fmt: skip
+def test_at_a_real_server_neither_pictures_nor_descriptions_arrive(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch, vision: str, pictures: bool, described: bool
+) -> None:
+    whole = dispute(house)
+    piece = next(one for one in whole.evidence if [medium.kind for medium in one.media] == ["image"])
+    case = whole.model_copy(update={"evidence": (piece,)})
+    with OpenAIServer(keep_bodies=True) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        spec = ModelSpec.model_validate({"id": "openai/any", "vision": vision})
+        setup: Setup = PROCEDURES["cyberjurors"].setup.model_validate({"model": spec, **ONE_JUROR})
+        run = house.new_run("cyberjurors", case, setup, 0)
+        house.runner.go(run)
+        house.runner.wait(run, 60)
+        sent = json.dumps(server.bodies, ensure_ascii=False)
+    record = house.record(run)
+    assert record.run.status == "done", [call.error for call in record.calls]
+    assert ("image_url" in sent) == pictures
+    some: Any = next(case.media())
+    assert (json.dumps(some.description, ensure_ascii=False)[1:-1] in sent) == described
+    assert any("on the texts alone" in note for note in record.notes) == (vision == "left-out")
+    assert all(bool(call.described) == described for call in record.calls)
+
+
+@pytest.mark.parametrize(("vision", "described"), [("no", True), ("left-out", False)])
+def test_the_shell_takes_it_and_the_offline_model_obeys(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    vision: str,
+    described: bool,
+) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    words = ["run", CASE, "--set", "variant=iv-cot", "--set", f"model.vision={vision}", "--json"]
+    monkeypatch.setattr("sys.argv", ["courtroom", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capsys.readouterr()
+    assert not ended.value.code, told.err
+    house = Courthouse(Settings(home=tmp_path))
+    record = house.record(json.loads(told.out)["run"])
+    house.close()
+    said = json.dumps([call.value for call in record.calls], ensure_ascii=False)
+    assert ("Going by its description" in said) == described
+    assert any("offline is asked on the texts alone" in note for note in record.notes) == (not described)
+
+
+def test_the_setup_page_offers_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    st.cache_resource.clear()
+    from pages.parts.shared.house import courthouse
+
+    house = courthouse()
+    app = AppTest.from_file(str(APP / "app.py"), default_timeout=30)
+    app.session_state["setup_section"] = "Models"
+    app.run()
+    app.switch_page("pages/setup.py").run()
+    next(box for box in app.selectbox if box.label == "Can see pictures").set_value("left-out").run()
+    assert not app.exception, app.exception
+    next(button for button in app.button if button.label == "Start").click().run()
+    (run,) = house.store.runs()
+    assert house.record(run.id).setup.model.vision == "left-out"
+    house.runner.wait(run.id, 60)
+    house.close()
+    st.cache_resource.clear()
