@@ -14,7 +14,7 @@ export default function (component) {
     };
     kept = { host, room: mountRoom(host, hooks), send: null };
     parentElement.courtroom = kept;
-    const listen = (event) => { if (host.isConnected && event.detail.run === parentElement.courtroom.run) kept.room.pulse(event.detail); };
+    const listen = (event) => { if (host.isConnected && event.detail.version === kept.version) kept.room.pulse(event.detail); };
     window.addEventListener("courtroom-pulse", listen);
     kept.unlisten = () => window.removeEventListener("courtroom-pulse", listen);
   }
