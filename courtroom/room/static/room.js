@@ -70,8 +70,9 @@ function mountRoom(host, hooks = {}) {
     update(made, start = null, play = false) {
       const fresh = !scene || scene.run !== made.run;
       if (fresh) { transcript.forget(); following = true; timeline.stop(); }
-      const kept = scene && !fresh && made.moments.length < scene.moments.length;
-      if (kept) transcript.forget();
+      // What was undone or worked out anew is not there any more: lines that were drawn for it go too.
+      const undone = scene && !fresh && scene.moments.some((one, n) => JSON.stringify(one) !== JSON.stringify(made.moments[n]));
+      if (undone) transcript.forget();
       scene = normal(made);
       if (fresh && start !== null) { at = start; following = false; }
       else if (following) at = scene.moments.length - 1;
