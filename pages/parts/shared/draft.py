@@ -40,7 +40,9 @@ class Draft:
         drafts: dict[str, Draft] = st.session_state.setdefault("drafts", {})
         if procedure.name not in drafts:
             draft = cls(procedure.name, procedure.setup, procedure.setup().model_dump(mode="json"))
-            draft.preset = procedure.presets[0].title if procedure.presets else ""
+            if procedure.presets:
+                draft.values = merged(draft.values, procedure.presets[0].changes)
+                draft.preset = procedure.presets[0].title
             drafts[procedure.name] = draft
             draft.history = [draft.frozen()]
         return drafts[procedure.name]
