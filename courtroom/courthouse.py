@@ -33,6 +33,8 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Differences, put_in
 from courtroom.evaluation.family import Kin, family
+from courtroom.experiments.lab import Lab
+from courtroom.experiments.store import ExperimentStore
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Knowledge, Query
@@ -47,7 +49,7 @@ from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
 from courtroom.settings import Settings, from_environment
 from courtroom.store.database import Database
 from courtroom.store.log import LogFile
-from courtroom.store.writer import Writer, passing
+from courtroom.store.writer import Writer
 from courtroom.sweeps.store import SweepStore
 from courtroom.sweeps.sweeper import Sweeper
 
@@ -122,6 +124,7 @@ class Courthouse:
         self.taking_in: dict[str, TakingIn] = {}
         """Imports that this process has worked on, by their digests."""
         self._pools: set[str] = set()
+        self._offering = threading.Lock()
         self._streaming = streaming
         self._warmed = False
         self._lock = threading.Lock()
@@ -185,6 +188,11 @@ class Courthouse:
         return Sweeper(SweepStore(self.database), self)
 
     @cached_property
+    def experiments(self) -> Lab:
+        """Experiments."""
+        return Lab(ExperimentStore(self.database), self)
+
+    @cached_property
     def capabilities(self) -> Capabilities:
         """What was found out about models: whether they see, and take a JSON schema."""
         return Capabilities(self.database, self.writer, self.connections)
@@ -231,15 +239,20 @@ class Courthouse:
             state.done = state.total = job.total  # the last steps counted all that is indexed
         except CourtroomError as error:
             state.error = str(error)
-        except Exception as error:
-            why = passing(error).partition(";")[0]
-            state.error = f"{why or 'The import stopped; the log says why'}. Go on with it: what is in stays in."
+        except Exception:
+            state.error = "The import stopped; the log says why. Go on with it: what is in stays in."
             logging.getLogger(__name__).exception("import %s", digest)
         finally:
             state.running = False
 
-    def new_run(self, procedure: str, case: Case, setup: Setup, seed: int) -> str:
+    def new_run(
+        self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
+    ) -> str:
         """Put a run on record with its complete setup; it is not driven yet.
+
+        Args:
+            run: the id it is to have; a run that has it already stays as it is.
+            origin: where it comes from; see `courtroom.engine.run`.
 
         Raises:
             CourtroomError: the procedure does not hear this kind of case, or an edited prompt can't be used.
@@ -254,7 +267,7 @@ class Courthouse:
         refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)
         self._offer(case)
-        return self.store.create(procedure, case, complete, seed)
+        return self.store.create(procedure, case, complete, seed, origin=origin, run=run)
 
     def fork(
         self,
@@ -350,9 +363,11 @@ class Courthouse:
 
     def _offer(self, case: Case) -> None:
         """Take in what a case brings along to be found in its hearing, and the examples of the dataset that it is from."""
-        if isinstance(case, LabelledTask) and case.pool and case.pool not in self._pools:
-            self.knowledge.take_examples(case.under(), self.datasets.examples(case.pool))
-            self._pools.add(case.pool)
+        if isinstance(case, LabelledTask) and case.pool:
+            with self._offering:  # many cells of an experiment are made at once: the examples are taken in by the first
+                if case.pool not in self._pools:
+                    self.knowledge.take_examples(case.under(), self.datasets.examples(case.pool))
+                    self._pools.add(case.pool)
         self.knowledge.offer(case)
 
     def close(self) -> None:

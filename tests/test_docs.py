@@ -61,6 +61,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
         run("knowledge", "snapshot", "january")
         run("datasets", "import", str(ROOT / "data" / "tasks" / "message-feeling.json"), "--name", "mine")
         run("datasets", "import", str(ROOT / "data" / "criminal_precedents.jsonl"), "--name", "crimes")
+        run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
     return Desk(home, hearing, paused)
 
 
@@ -84,6 +85,7 @@ def test_there_is_a_command_on_every_page_that_shows_how_to_do_something() -> No
         "docs/steering.md",
         "docs/knowledge.md",
         "docs/datasets.md",
+        "docs/experiments.md",
     } <= shown
 
 
@@ -170,6 +172,10 @@ def given_file(words: list[str], folder: Path) -> Path:
         path = folder / "book.jsonl"
         path.write_text(json.dumps(STATUTE if "statutes" in words else CHARGE) + "\n")
         return path
+    if "predictions" in words:
+        path = folder / "given.csv"
+        path.write_text("case,model,prediction\nm-10,ours,joy\nm-11,ours,joy\n")
+        return path
     shutil.copytree(ROOT / "data" / "cases" / "criminal-card-room", folder / "own")
     path = folder / "own.json"
     case = json.loads((folder / "own" / "case.json").read_text())
@@ -202,6 +208,10 @@ def test_a_program_that_the_documentation_shows_runs(
     (program,) = blocks("docs/datasets.md", "python")
     exec(compile(program, "docs/datasets.md", "exec"), {})
     assert capsys.readouterr().out.startswith("mine ")
+    run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
+    (program,) = blocks("docs/experiments.md", "python")
+    exec(compile(program, "docs/experiments.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("arm\n")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

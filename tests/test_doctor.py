@@ -292,6 +292,7 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "DROP INDEX runs_listed",
         "DROP INDEX sweep_runs_by_run",
         "DROP TABLE lost_drivers",
+        "DROP TABLE payments",
         "DROP TABLE origins",
         "ALTER TABLE imports DROP COLUMN base",
         "ALTER TABLE imports DROP COLUMN how",
@@ -299,6 +300,8 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "DROP TABLE memory_snapshots",
         *(f"DROP TABLE {name}" for name in ("datasets", "dataset_rows", "dataset_splits", "dataset_problems")),
         "DROP TABLE dataset_relevance",
+        "DROP TABLE experiments",
+        "DROP TABLE experiment_cells",
         "PRAGMA user_version = 5",
     )
     assert set(wrong(home)) == {"schema"}

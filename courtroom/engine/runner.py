@@ -66,6 +66,7 @@ class Runner:
             events=tuple(self._store.events(run)),
             interventions=self._store.interventions.of(run),
             overtaken=tuple(self._store.rewinding.overtaken(run)),
+            paid=self._store.payments.of(run),
         )
 
     def live(self, run: str) -> Live:

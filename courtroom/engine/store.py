@@ -18,6 +18,7 @@ from courtroom.engine.events import Event, Retrieved, Verdict, read_event
 from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.lease import Lease
 from courtroom.engine.lost import LostDrivers
+from courtroom.engine.payments import Payments
 from courtroom.engine.rewinding import Rewinding, generation
 from courtroom.engine.run import Run, Status
 from courtroom.engine.setup import Setup
@@ -27,7 +28,7 @@ from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 
 S = TypeVar("S", bound=Setup)
-OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers")
+OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments")
 """Tables whose rows go when their run is deleted; interventions stay, as they do no harm."""
 
 
@@ -50,6 +51,7 @@ class RunStore:
         self.interventions = InterventionStore(database, self.rewinding)
         self.lease = Lease(database, "runs")
         self.lost = LostDrivers(database)
+        self.payments = Payments(database)
 
     # --- runs -----------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import secrets
+import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -27,6 +28,7 @@ from courtroom.law.judgment import Decided
 from courtroom.law.statute import Both, Statute
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
+from courtroom.store.writer import plainly
 from courtroom.strict import Strict
 from courtroom.text.words import is_chinese
 
@@ -74,22 +76,28 @@ class Imports:
             how: `add` puts the records beside those of the base (of two with one id the new one stays), `replace` in their place.
 
         Raises:
-            CourtroomError: the base can't be imported into, or a record does not fit; the sentence names it, and nothing is
-                taken in.
+            CourtroomError: the base can't be imported into, a record does not fit, or the disk takes no more; the sentence
+                says what, and nothing is taken in.
         """
         _check_base(base)
-        self._folder.mkdir(parents=True, exist_ok=True)
         part = self._folder / f"{secrets.token_hex(8)}.part"
-        try:
-            digest, total = _set_aside(into, f"{into}\n{base}\n{how}\n", name, data, part)
-            part.replace(self._folder / f"{digest}.jsonl")
-        finally:
-            part.unlink(missing_ok=True)
-        self._database.connection.execute(
-            "INSERT INTO imports (digest, collection, name, total, done, began, base, how) VALUES (?, ?, ?, ?, 0, ?, ?, ?)"
-            " ON CONFLICT (digest) DO NOTHING",
-            (digest, into, name, total, time.time(), base, how),
-        )
+        with plainly("then take the file in again"):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            try:
+                digest, total = _set_aside(into, f"{into}\n{base}\n{how}\n", name, data, part)
+                part.replace(self._folder / f"{digest}.jsonl")
+            finally:
+                part.unlink(missing_ok=True)
+            try:
+                self._database.connection.execute(
+                    "INSERT INTO imports (digest, collection, name, total, done, began, base, how)"
+                    " VALUES (?, ?, ?, ?, 0, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
+                    (digest, into, name, total, time.time(), base, how),
+                )
+            except sqlite3.Error:
+                if all(job.digest != digest for job in self.pending()):
+                    (self._folder / f"{digest}.jsonl").unlink(missing_ok=True)
+                raise
         return digest
 
     def pending(self) -> list[Pending]:
@@ -98,7 +106,15 @@ class Imports:
         return read_all(rows, lambda row: read("import", row["name"], lambda: Pending.model_validate(dict(row))))[0]
 
     async def go_on(self, digest: str, progress: Progress = lambda what, done, total: None) -> Pending:
-        """Take in what is still to be taken in, then bring the index up to date."""
+        """Take in what is still to be taken in, then bring the index up to date.
+
+        Raises:
+            CourtroomError: the disk takes no more; what is in stays in, and going on takes in the rest.
+        """
+        with plainly("then go on with the import. What is in stays in"):
+            return await self._go_on(digest, progress)
+
+    async def _go_on(self, digest: str, progress: Progress) -> Pending:
         row = self._database.connection.execute("SELECT * FROM imports WHERE digest = ?", (digest,)).fetchone()
         if row is None:
             raise CourtroomError("This import is done or was given up. Choose the file again to repeat it.")

@@ -242,6 +242,38 @@ MIGRATIONS: tuple[str, ...] = (
     INSERT OR IGNORE INTO collections (name) SELECT DISTINCT collection FROM knowledge WHERE instr(collection, '.');
     DROP TABLE moved;
     """,
+    # What a run has paid for has rows of its own, written with the answers. Before, it stood in the events of calls alone; an
+    # answered call that was overtaken and stands again had what it cost in both events.
+    """
+    CREATE TABLE payments (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, path TEXT NOT NULL, key TEXT NOT NULL,
+        calls INTEGER NOT NULL, attempts INTEGER NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL,
+        cost REAL, at REAL NOT NULL
+    );
+    CREATE INDEX payments_by_run ON payments (run, path, key);
+    INSERT INTO payments (run, path, key, calls, attempts, prompt, completion, cost, at)
+        SELECT run, path, ifnull(json_extract(body, '$.keys[#-1]'), ''), max(json_extract(body, '$.asked')),
+            max(ifnull(json_extract(body, '$.attempts'), 0)), max(ifnull(json_extract(body, '$.prompt_tokens'), 0)),
+            max(ifnull(json_extract(body, '$.completion_tokens'), 0)), max(json_extract(body, '$.cost')), min(at)
+        FROM (SELECT seq, run, path, at, iif(json_valid(body), body, '{}') AS body FROM events WHERE kind = 'call')
+        WHERE json_extract(body, '$.asked') > 0
+        GROUP BY run, path, json_extract(body, '$.keys'), iif(json_extract(body, '$.value') IS NULL, seq, 0)
+        ORDER BY min(seq);
+    """,
+    # An experiment and its cells: each with its run's id before the run is made, and what it came to once it is done.
+    """
+    CREATE TABLE experiments (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, body TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL,
+        reason TEXT NOT NULL DEFAULT '', created REAL NOT NULL, owner TEXT, heartbeat REAL
+    );
+    CREATE TABLE experiment_cells (
+        experiment TEXT NOT NULL, number INTEGER NOT NULL, arm INTEGER NOT NULL, row TEXT NOT NULL, repeat INTEGER NOT NULL,
+        seed INTEGER NOT NULL, phase TEXT NOT NULL, run TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
+        reason TEXT NOT NULL DEFAULT '', outcome TEXT, PRIMARY KEY (experiment, number)
+    ) WITHOUT ROWID;
+    CREATE INDEX experiment_cells_by_run ON experiment_cells (run);
+    CREATE INDEX experiment_cells_by_state ON experiment_cells (experiment, state, arm);
+    """,
 )
 
 

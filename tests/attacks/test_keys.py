@@ -99,6 +99,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("keys")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["echo", "errors", "redirects"])
 @pytest.mark.parametrize("procedure", PROCEDURES.values(), ids=list(PROCEDURES))
 def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
