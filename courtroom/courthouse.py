@@ -41,6 +41,8 @@ from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
+from courtroom.questions.asides import AsideStore
+from courtroom.questions.audit import Audits
 from courtroom.settings import Settings, from_environment
 from courtroom.store.database import Database
 from courtroom.store.log import LogFile
@@ -114,6 +116,7 @@ class Courthouse:
         self.people = People(self.database, self.writer)
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
+        self.asides = AsideStore(self.database)
         self.taking_in: dict[str, TakingIn] = {}
         """Imports that this process has worked on, by their digests."""
         self._streaming = streaming
@@ -177,6 +180,12 @@ class Courthouse:
     def sweeps(self) -> Sweeper:
         """What-if sweeps."""
         return Sweeper(SweepStore(self.database), self)
+
+    @cached_property
+    def audits(self) -> Audits:
+        """Audits of votes: why a member changed sides."""
+        of = (self.procedures, self.store, self.answers, self.asides, self.capabilities, self.writer)
+        return Audits(*of, runner=lambda: self.runner)
 
     @cached_property
     def capabilities(self) -> Capabilities:

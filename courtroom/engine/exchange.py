@@ -10,15 +10,14 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
+from courtroom.engine.asked import Asked
 from courtroom.engine.events import Called
 from courtroom.engine.services import Services
-from courtroom.engine.setup import Member, Setup
 from courtroom.engine.spent import Need, Reserved
 from courtroom.media.left_out import without_media
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import longer
 from courtroom.models.prices import estimate_prompt, price
-from courtroom.models.prompts import Prompts
 from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, RECORDED, ModelSpec
@@ -47,28 +46,13 @@ class Exchange(Generic[A]):
 
     Each re-ask is a request of its own with its own key, so that a resumed run walks the same way over the record.
 
-    Args:
-        setup: as it is at the stage in which this is asked; its re-asks and budget are obeyed.
-        prompts: what turns the task into messages.
-        seed: the run's.
-        path: where in the run this is asked.
     """
 
-    def __init__(
-        self,
-        services: Services,
-        setup: Setup,
-        prompts: Prompts,
-        seed: int,
-        member: Member,
-        task: Task[A],
-        path: str,
-        stage: str,
-    ) -> None:
-        self._services, self._setup, self._prompts, self._seed = services, setup, prompts, seed
-        self._member, self._given, self._path, self._stage = member, task, path, stage
-        self._task = task  # without its media where the model is asked on texts alone
-        self._spec = member.spec  # another one where a person has not answered in time
+    def __init__(self, services: Services, asked: Asked[A]) -> None:
+        self._services, self._setup, self._prompts, self._seed = services, asked.setup, asked.prompts, asked.seed
+        self._member, self._given, self._path, self._stage = asked.member, asked.task, asked.path, asked.stage
+        self._task = asked.task  # without its media where the model is asked on texts alone
+        self._spec = asked.member.spec  # another one where a person has not answered in time
         self.keys: list[str] = []
         self.asked = 0
         self._paid: list[Reply] = []
@@ -81,7 +65,7 @@ class Exchange(Generic[A]):
 
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
-        request = await self._request()
+        request = await self.request()
         reasks = self._setup.reasks
         while self._answer is None:
             try:
@@ -94,7 +78,7 @@ class Exchange(Generic[A]):
                 self._answer = await self._read(reply)
             except CannotSee:
                 self._refused_pictures = True
-                request = await self._request()
+                request = await self.request()
             except ModelError as failure:
                 self._error = str(failure)
                 break
@@ -159,9 +143,10 @@ class Exchange(Generic[A]):
         self._spec = ModelSpec.model_validate({"id": self._spec.otherwise}, context=RECORDED)
         told = f"{self._member.name} did not answer in time; {self._spec.id} answered instead."
         self._services.note(f"late/{self._path}", told, self._stage)
-        return await self._request()
+        return await self.request()
 
-    async def _request(self) -> Request:
+    async def request(self) -> Request:
+        """What is sent first."""
         spec, prompts = self._spec, self._prompts
         self._task = self._given
         if spec.vision == LEFT_OUT:
@@ -183,7 +168,7 @@ class Exchange(Generic[A]):
         # What a person says holds for this run and its forks: another run of the same case asks anew.
         whose = f"/{self._services.ledger.root}" if spec.id == PERSON else ""
         tag = f"{self._seed}/{self._member.id}{whose}"
-        return Request(spec, messages, self._task, tag, await self._services.sight.address(spec))
+        return Request(spec, tuple(messages), self._task, tag, await self._services.sight.address(spec))
 
     async def _reply(self, request: Request) -> Reply:
         if request.address and self._services.ledger.had(self._path, request.before_addresses.key):

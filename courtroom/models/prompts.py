@@ -55,6 +55,11 @@ class Prompts:
         common = {name: without_media(value) for name, value in self._common.items()}
         return Prompts(self._folder, common, self._edits, self._notes)
 
+    @property
+    def fresh(self) -> Prompts:
+        """The same for another event loop: those who wait for their turn wait on one."""
+        return Prompts(self._folder, self._common, self._edits, self._notes)
+
     async def render(self, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
         """The messages for a task. Media become their descriptions where the model can't see.
 

@@ -181,6 +181,18 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX memory_states_open ON memory_states (collection, id) WHERE until IS NULL;
     CREATE TABLE memory_snapshots (name TEXT PRIMARY KEY, at INTEGER NOT NULL, digest TEXT NOT NULL, made REAL NOT NULL);
     """,
+    # What was asked beside a run (answers of audits and interviews), and marks of reviewers: of a run (an empty target), of a
+    # member or of a call.
+    """
+    CREATE TABLE asides (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, kind TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL
+    );
+    CREATE INDEX asides_by_run ON asides (run, seq);
+    CREATE TABLE marks (
+        run TEXT NOT NULL, target TEXT NOT NULL, reviewer TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL,
+        PRIMARY KEY (run, target, reviewer)
+    );
+    """,
 )
 
 

@@ -10,6 +10,7 @@ from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKin
 from courtroom.procedures.courtroom_llm.deliberate import deliberate
 from courtroom.procedures.courtroom_llm.offline.answers import METHODS
 from courtroom.procedures.courtroom_llm.paper import MODELS, PAPER
+from courtroom.procedures.courtroom_llm.peers import PEERS
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members
 from courtroom.procedures.courtroom_llm.tasks import Argue, Classify, Explain, Hear, Judge
 from courtroom.procedures.courtroom_llm.views import VIEWS
@@ -66,6 +67,7 @@ COURTROOM_LLM = Procedure(
     at_most=at_most,
     looks_in=("examples",),
     views=VIEWS,
+    peers=PEERS,
     paper_settings=PAPER,
     presets=(
         Preset(
