@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Literal
 
 from courtroom.questions.asides import CONDITIONS, Condition, Sample
 from courtroom.strict import Strict
 
 Name = Literal["instability", "conformity", "persuasion", "both", "own view", "not clear"]
-UNSTABLE = 1 / 3
+UNSTABLE = Fraction(1, 3)
 """The share of other verdicts on the same inputs above which a member counts as unstable."""
-REPRODUCED = 1 / 2
+REPRODUCED = Fraction(1, 2)
 """The share of answers above which a condition reproduces a verdict."""
 
 MEANINGS: Mapping[Name, str] = {
@@ -41,9 +42,9 @@ class Counts(Strict):
     """As many had no answer."""
 
     @property
-    def share(self) -> float:
-        """The share of the verdict among the answers, 0 to 1; there must be one."""
-        return self.again / (self.again + self.other)
+    def share(self) -> Fraction:
+        """The share of the verdict among the answers, 0 to 1, exactly; there must be one."""
+        return Fraction(self.again, self.again + self.other)
 
 
 def count(samples: Iterable[Sample], choice: str) -> dict[Condition, Counts]:
