@@ -43,6 +43,8 @@ from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
 from courtroom.questions.asides import AsideStore
 from courtroom.questions.audit import Audits
+from courtroom.questions.interview import METHODS, Interviews
+from courtroom.questions.marks import MarkStore
 from courtroom.settings import Settings, from_environment
 from courtroom.store.database import Database
 from courtroom.store.log import LogFile
@@ -117,6 +119,7 @@ class Courthouse:
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
         self.asides = AsideStore(self.database)
+        self.marks = MarkStore(self.database)
         self.taking_in: dict[str, TakingIn] = {}
         """Imports that this process has worked on, by their digests."""
         self._streaming = streaming
@@ -188,6 +191,12 @@ class Courthouse:
         return Audits(*of, runner=lambda: self.runner)
 
     @cached_property
+    def interviews(self) -> Interviews:
+        """Questions of persons to members."""
+        of = (self.procedures, self.answers, self.asides, self.writer)
+        return Interviews(*of, runner=lambda: self.runner)
+
+    @cached_property
     def capabilities(self) -> Capabilities:
         """What was found out about models: whether they see, and take a JSON schema."""
         return Capabilities(self.database, self.writer, self.connections)
@@ -195,7 +204,8 @@ class Courthouse:
     @cached_property
     def pool(self) -> ModelPool:
         """All models that can be asked."""
-        offline = {task: method for one in self.procedures.values() for task, method in one.offline.items()}
+        methods = (METHODS, *(one.offline for one in self.procedures.values()))
+        offline = {task: method for one in methods for task, method in one.items()}
         return ModelPool(self.media, self.connections, offline=offline, capabilities=self.capabilities)
 
     @property

@@ -18,8 +18,9 @@ from courtroom.procedures.courtroom_llm import peers as judges
 from courtroom.procedures.courtroom_llm.tasks import Judge, Passage, Pleading
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions import naming
-from courtroom.questions.asides import CONDITIONS, Sample, spent
+from courtroom.questions.asides import CONDITIONS, Sample
 from courtroom.questions.audit import auditable, shares, why_none
+from courtroom.questions.limits import spent
 from courtroom.settings import Settings
 from tests.openai_server import OpenAIServer, answer_for
 

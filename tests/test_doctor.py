@@ -286,6 +286,8 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "DROP TABLE lost_drivers",
         "DROP TABLE memory_states",
         "DROP TABLE memory_snapshots",
+        "DROP TABLE asides",
+        "DROP TABLE marks",
         "PRAGMA user_version = 5",
     )
     assert set(wrong(home)) == {"schema"}

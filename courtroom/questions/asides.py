@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
 from courtroom.engine.events import Called
-from courtroom.engine.record import Record
-from courtroom.engine.spent import Spent
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 from courtroom.strict import Strict
@@ -90,33 +87,3 @@ def read_aside(run: str, body: str) -> Aside:
         Unreadable: the row is damaged.
     """
     return read("answer beside run", run, lambda: ASIDE.validate_json(body))
-
-
-def spent(record: Record, asides: Iterable[Aside]) -> Spent:
-    """What a run has used up together with all that was asked beside it: audits and interviews stop at the run's budget."""
-    calls = (*record.calls, *record.overtaken, *(one.called for one in asides))
-    return Spent(
-        calls=sum(call.asked for call in calls),
-        tokens=sum(call.prompt_tokens + call.completion_tokens for call in calls),
-        money=sum(call.cost or 0.0 for call in calls),
-    )
-
-
-class Cost(Strict):
-    """What was really asked beside a run."""
-
-    calls: int = 0
-    tokens: int = 0
-    money: float | None = 0.0
-    """US dollars; None where a price is unknown."""
-
-
-def cost(calls: Iterable[Called]) -> Cost:
-    """What calls beside a run took; answers that were on record took nothing."""
-    asked = [call for call in calls if call.asked]
-    costs = [call.cost for call in asked]
-    return Cost(
-        calls=sum(call.asked for call in asked),
-        tokens=sum(call.prompt_tokens + call.completion_tokens for call in asked),
-        money=None if None in costs else sum(one for one in costs if one is not None),
-    )

@@ -20,7 +20,6 @@ from courtroom.engine.procedure import Peers, Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.rehearsal import Estimate, Load, MemoryLedger
 from courtroom.engine.replay import Recorded, in_memory, replay
-from courtroom.engine.run_input import RunInput
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Budget
 from courtroom.engine.store import RunStore
@@ -28,7 +27,8 @@ from courtroom.errors import CourtroomError
 from courtroom.models.prices import estimate_prompt
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.questions import naming
-from courtroom.questions.asides import CONDITIONS, AsideStore, Condition, Cost, Sample, cost, spent
+from courtroom.questions.asides import CONDITIONS, AsideStore, Condition, Sample
+from courtroom.questions.limits import Cost, budget, cost, spent
 from courtroom.store.writer import Writer
 from courtroom.strict import Strict
 
@@ -211,7 +211,7 @@ class Audits:
         root = self._store.root(run.id)
         seen = partial(self._store.retrieval, run.id)
         put = await replay(procedure, record, self._sight, root, self._answers.reply, seen)
-        last = RunInput(procedure, record.case, record.setup, run.seed, record.interventions).at(len(record.stages))
+        limit = budget(procedure, record)
         questions: dict[str, tuple[Audited, Wanted, Asked[Any]]] = {}
         left_out = []
         for one in chosen:
@@ -222,7 +222,7 @@ class Audits:
             for condition in CONDITIONS:
                 for number in range(1, seeds + 1):
                     if (path, condition, number) not in have:
-                        asked = _asked(put[path], one.peers, condition, number, last.setup.budget)
+                        asked = _asked(put[path], one.peers, condition, number, limit)
                         questions[asked.path] = one, (condition, number), asked
         return Plan(record, questions, await self._estimate(questions, root, run.id), tuple(left_out))
 
@@ -263,13 +263,13 @@ def _why_not(audited: Audited, asked: Asked[Any] | None) -> str:
     return ""
 
 
-def _asked(asked: Asked[Any], peers: Peers, condition: Condition, number: int, budget: Budget) -> Asked[Any]:
+def _asked(asked: Asked[Any], peers: Peers, condition: Condition, number: int, limit: Budget) -> Asked[Any]:
     """One question of an audit. Its seed is another than the run's, so that it draws a sample of its own."""
     task = peers.shown(asked.task, *SHOWN[condition]) if condition in SHOWN else asked.task
     return replace(
         asked,
         task=task,
-        setup=asked.setup.model_copy(update={"budget": budget}),
+        setup=asked.setup.model_copy(update={"budget": limit}),
         prompts=asked.prompts.fresh,
         seed=asked.seed + number,
         path=f"{asked.path}/audit/{condition}/{number}",

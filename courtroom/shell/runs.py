@@ -67,7 +67,7 @@ def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.ht
     with opened() as house:
         record = house.record(run)
         if to.suffix == ".json":
-            text = report.as_json(record, house.answers)
+            text = report.as_json(record, house.answers, house.asides.of(run), house.marks.of(run))
         elif to.suffix == ".html":
             text = report.as_html(record, house.procedures[record.run.procedure], house.answers, house.media)
         else:
