@@ -157,7 +157,7 @@ def test_a_memory_of_an_earlier_version_has_a_first_state(tmp_path: Path) -> Non
     path = Settings(home=tmp_path).database
     base.close()
     with sqlite3.connect(path) as db:
-        db.executescript("DROP TABLE memory_states; DROP TABLE memory_snapshots;")
+        db.executescript("DROP TABLE memory_states; DROP TABLE memory_snapshots; DROP TABLE asides; DROP TABLE marks;")
         before = next(number for number, script in enumerate(MIGRATIONS) if "memory_states" in script)
         db.execute(f"PRAGMA user_version = {before}")
     database = Database(path)
