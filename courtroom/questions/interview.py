@@ -126,6 +126,7 @@ class Interviews:
         answer: asked again, it comes from the record.
 
         Args:
+            record: of the whole run, as what was spent counts.
             after: a call that a model has answered, see `last_call`.
             who: who asks.
             keys: what the person typed who asks.
@@ -139,7 +140,7 @@ class Interviews:
         return self._runner().ask_beside(record, [asked], used, keep, keys or {})
 
     def _asked(self, record: Record, after: Called, question: str) -> Asked[Said]:
-        member = record.member(after.member)
+        member = record.until(record.stage(after.stage).index).member(after.member)  # with the model that it had then
         if not question or len(question) > LONGEST:
             raise CourtroomError(f"Write a question of at most {LONGEST:,} characters.")
         if member is None or not after.keys:

@@ -49,22 +49,25 @@ class Mark(Strict):
         return type(self).model_validate({**self.model_dump(), **changes})
 
 
+def check_target(record: Record, target: str) -> None:
+    """Refuse to mark what is not there.
+
+    Raises:
+        CourtroomError: the run has no such member or call.
+    """
+    if target and record.member(target) is None and record.call(target) is None:
+        raise CourtroomError(f"This run has no member and no call “{target}”. Name one by its id or its path.")
+
+
 class MarkStore:
     """Reads and writes marks. Methods may be called from any thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def put(self, record: Record, mark: Mark) -> None:
-        """Keep a mark in place of the reviewer's earlier one on the same; one that says nothing takes it away.
-
-        Raises:
-            CourtroomError: the run has no such member or call.
-        """
-        run, target = record.run.id, mark.target
-        if target and record.member(target) is None and record.call(target) is None:
-            raise CourtroomError(f"This run has no member and no call “{target}”. Name one by its id or its path.")
-        db = self._database.connection
+    def put(self, run: str, mark: Mark) -> None:
+        """Keep a mark in place of the reviewer's earlier one on the same; one that says nothing takes it away."""
+        db, target = self._database.connection, mark.target
         if mark.says_nothing:
             db.execute("DELETE FROM marks WHERE run = ? AND target = ? AND reviewer = ?", (run, target, mark.reviewer))
             return
@@ -94,6 +97,10 @@ class MarkStore:
         """All marks by run."""
         runs = [row["run"] for row in self._database.connection.execute("SELECT DISTINCT run FROM marks ORDER BY run")]
         return {run: self.of(run) for run in runs}
+
+    def starred(self) -> frozenset[str]:
+        """Runs with a star on them, on a member or on an answer."""
+        return frozenset(self._known("SELECT DISTINCT run FROM marks WHERE json_extract(body, '$.star')"))
 
     def tags(self) -> tuple[str, ...]:
         """All tags that are in use."""

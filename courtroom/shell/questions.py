@@ -15,7 +15,7 @@ from courtroom.errors import CourtroomError
 from courtroom.questions.audit import MOST_SEEDS, SEEDS, Audit, Plan, auditable, shares, why_none
 from courtroom.questions.interview import last_call
 from courtroom.questions.limits import Cost, cost
-from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
+from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement, check_target
 from courtroom.questions.naming import MEANINGS
 from courtroom.shell.house import opened
 from courtroom.shell.options import Json
@@ -156,7 +156,8 @@ def mark(
             made = before.with_({name: value for name, value in given.items() if value is not None})
         except ValidationError as error:
             raise CourtroomError(" ".join(explain(error))) from error
-        house.marks.put(house.record(run), made)
+        check_target(house.record(run), on)
+        house.marks.put(run, made)
 
 
 def marks(
