@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
+from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.courtroom_llm import peers as judges
 from courtroom.procedures.courtroom_llm.tasks import Judge, Passage, Pleading
@@ -21,8 +24,11 @@ from courtroom.questions import naming
 from courtroom.questions.asides import CONDITIONS, Sample
 from courtroom.questions.audit import auditable, shares, why_none
 from courtroom.questions.limits import spent
+from courtroom.questions.shown import call_before, new_in
 from courtroom.settings import Settings
 from tests.openai_server import OpenAIServer, answer_for
+from tests.test_courtroom_llm import Bench, court
+from tests.test_courtroom_llm import hear as texts_heard
 
 REASON = "The seal was opened before it was sent back."
 UNSTABLE, CONFORMING, PERSUADED, BOTH = "juror-01", "juror-02", "juror-03", "juror-04"
@@ -114,6 +120,15 @@ def test_each_juror_is_named_for_what_it_was_built_to_be(house: Courthouse, jury
     assert found[CONFORMING].counts["reasons"] == naming.Counts(other=3)
     assert found[PERSUADED].before == "buyer"
     assert shares(tuple(found.values())) == dict.fromkeys(("instability", "conformity", "persuasion", "both"), 0.25)
+    change = next(
+        one.call for one in auditable(house.procedures["cyberjurors"], record) if one.vote.member == PERSUADED
+    )
+    before_it = call_before(record, change)
+    assert before_it is not None
+    assert before_it.path == f"round-1/{PERSUADED}/judge"
+    news = new_in(house.answers, before_it, change)
+    assert f"+> {REASON}" in news
+    assert not [line for line in news if line.startswith("-")]
     # Each answer is paid for and counted; of the run nothing has changed.
     assert (
         server.calls - asked
@@ -201,6 +216,45 @@ def test_a_judge_is_shown_labels_reasons_or_neither_of_the_judges_before() -> No
     assert [(one.reason, one.label) for one in judges.shown(task, False, True).earlier] == [("Because.", "")]
     assert judges.shown(task, False, False).earlier == ()
     assert judges.choice(task, judges.Opinion(reason="r", label="“a”")) == "A"
+
+
+def test_a_call_that_was_made_anew_is_another_one_under_the_same_path(house: Courthouse) -> None:
+    record = hear(house)
+    audited(house, record, 1)
+    (first, *_) = house.audits.of(record)
+    anew = [
+        (
+            at,
+            event.model_copy(update={"keys": ("another",)})
+            if getattr(event, "path", "") == first.call and isinstance(event, Called)
+            else event,
+        )
+        for at, event in record.events
+    ]
+    assert first.call not in {audit.call for audit in house.audits.of(replace(record, events=tuple(anew)))}
+
+
+def test_a_judge_who_goes_along_with_those_before_is_named(tmp_path: Path) -> None:
+    def decides(request: Request) -> str:
+        follows = request.tag.endswith("/judge-2")
+        return "joy" if follows and not any(one.label == "fear" for one in request.task.earlier) else "fear"  # type: ignore[attr-defined]
+
+    house = Courthouse(Settings(home=tmp_path))
+    house.pool = Bench()  # type: ignore[assignment, misc]
+    record = texts_heard(house, court(decides), judges=3)
+    calls = [one.call.path for one in auditable(house.procedures["courtroom-llm"], record)]
+    assert calls == [f"judgment/judge-{seat}/judge-a" for seat in (1, 2, 3)]
+    plan = house.audits.plan(record, calls, 2)
+    assert plan.left_out == ("judgment/judge-1/judge-a: The member was shown nothing of its peers.",)
+    house.audits.start(plan).result(30)
+    assert [(one.member, one.before, one.name) for one in house.audits.of(record)] == [
+        ("judge-2", None, "conformity"),
+        ("judge-3", None, "own view"),
+    ]
+    prompts = ["\n".join(map(str, message.parts)) for one in house.pool.model.history for message in one.messages]  # type: ignore[attr-defined]
+    assert any("Judge 1 decided for\n> fear\n\n" in text for text in prompts)
+    assert any("Judge 1 gave this reason:\n> It says so.\n" in text for text in prompts)
+    house.close()
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ class Sample(Strict):
     kind: Literal["sample"] = "sample"
     audited: str
     """Path of the call that is audited."""
+    key: str
+    """Of that call's answer: a call that was made anew after an intervention is another one under the same path."""
     condition: Condition
     number: int
     """Of the samples under this condition, from 1; it is added to the run's seed."""
@@ -38,6 +40,8 @@ class Interview(Strict):
     member: str
     after: str
     """Path of the call after which the member was asked: it knew what it knew then."""
+    key: str
+    """Of that call's answer."""
     who: str
     """Who asked."""
     question: str

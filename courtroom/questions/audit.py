@@ -89,7 +89,7 @@ class Plan:
 def auditable(procedure: Procedure, record: Record) -> tuple[Audited, ...]:
     """The votes of a run that can be audited: changes of sides; where nobody votes twice, all votes.
 
-    A vote that a person cast or put in is left out. Empty where the procedure does not declare `peers`.
+    A vote that a person put in is left out. Empty where the procedure does not declare `peers`.
     """
     found = (
         (vote, call, peers)
@@ -98,7 +98,7 @@ def auditable(procedure: Procedure, record: Record) -> tuple[Audited, ...]:
         for peers in procedure.peers
         if (call := record.call(_path_of(vote, peers))) is not None
     )
-    return tuple(Audited(*one) for one in found if one[1].value is not None and one[1].source != "person")
+    return tuple(Audited(*one) for one in found if one[1].value is not None and one[1].keys)
 
 
 def why_none(procedure: Procedure, record: Record, member: str | None = None) -> str:
@@ -193,6 +193,7 @@ class Audits:
         audited, (condition, number), _ = plan.questions[asked.path]
         sample = Sample(
             audited=audited.call.path,
+            key=audited.call.keys[-1],
             condition=condition,
             number=number,
             choice=audited.choice(asked, called),
@@ -204,7 +205,7 @@ class Audits:
         run, procedure = record.run, self._procedures[record.run.procedure]
         chosen = [one for one in auditable(procedure, record) if one.call.path in calls]
         have = {
-            (one.audited, one.condition, one.number)
+            (one.audited, one.key, one.condition, one.number)
             for one in self._asides.samples(run.id)
             if one.called.value is not None
         }
@@ -221,7 +222,7 @@ class Audits:
                 continue
             for condition in CONDITIONS:
                 for number in range(1, seeds + 1):
-                    if (path, condition, number) not in have:
+                    if (path, one.call.keys[-1], condition, number) not in have:
                         asked = _asked(put[path], one.peers, condition, number, limit)
                         questions[asked.path] = one, (condition, number), asked
         return Plan(record, questions, await self._estimate(questions, root, run.id), tuple(left_out))
@@ -278,7 +279,7 @@ def _asked(asked: Asked[Any], peers: Peers, condition: Condition, number: int, l
 
 def _results(procedure: Procedure, record: Record, samples: Sequence[Sample]) -> Iterator[Audit]:
     for one in auditable(procedure, record):
-        mine = [sample for sample in samples if sample.audited == one.call.path]
+        mine = [sample for sample in samples if (sample.audited, sample.key) == (one.call.path, one.call.keys[-1])]
         if not mine or one.vote.choice is None:
             continue
         counts = naming.count(mine, one.vote.choice)

@@ -165,11 +165,19 @@ class Interviews:
         assert isinstance(asked.task, Question)
         answer = called.error if called.value is None else Said.model_validate(called.value).answer
         interview = Interview(
-            member=after.member, after=after.path, who=who, question=asked.task.question, answer=answer, called=called
+            member=after.member,
+            after=after.path,
+            key=after.keys[-1],
+            who=who,
+            question=asked.task.question,
+            answer=answer,
+            called=called,
         )
         before = [one for _, one in self._asides.interviews(run)]
         same = (
-            one for one in before if (one.after, one.question, one.answer) == (after.path, interview.question, answer)
+            one
+            for one in before
+            if (one.after, one.key, one.question, one.answer) == (after.path, interview.key, interview.question, answer)
         )
         if called.asked or not any(same):
             await self._writer.do(partial(self._asides.add, run, interview))

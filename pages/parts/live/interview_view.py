@@ -25,7 +25,9 @@ def interview_view(house: Courthouse, record: Record, after: Called | None) -> N
     run = record.run.id
     whole = read(house, run)
     member = whole.member(after.member)
-    asked = [(at, one) for at, one in house.asides.interviews(run) if one.after == after.path]
+    asked = [
+        (at, one) for at, one in house.asides.interviews(run) if (one.after, one.key) == (after.path, after.keys[-1])
+    ]
     name = member.name if member else after.member
     with st.expander(f"Ask {literal(name)}", icon=":material/record_voice_over:", expanded=bool(asked)):
         st.caption(f"It answers from what it knew after {literal(after.path)}. The run stays as it is.")
