@@ -78,7 +78,8 @@ def _print(result: dict[str, Any], as_json: bool) -> None:
         print(json.dumps(result, ensure_ascii=False))
         return
     if "ask" in result:
-        price = "price unknown" if result["cost"] is None else f"about US$ {result['cost']:.4g}"
+        told = "free" if result["cost"] == 0 else f"about US$ {result['cost'] or 0:.4g}"
+        price = "price unknown" if result["cost"] is None else told
         print(
             f"{result['ask']} calls would be asked, {result['serve']} are on record; "
             f"about {result['tokens']:,} tokens, {price}."
@@ -181,5 +182,7 @@ def marks(
                 " ".join(one.tags),
             )
             print("\t".join(str(part) for part in (name, *what, " ".join(one.comment.split()))))
+    if agreed.reviewers < 2:
+        return
     alpha = agreed.note if agreed.scores is None else f"Krippendorff's alpha {agreed.scores:.2f}"
     print(f"Agreement of {agreed.reviewers} reviewers on {agreed.marked} scored by two or more: {alpha}")
