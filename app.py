@@ -31,6 +31,7 @@ PAGES = [
     st.Page("pages/deliberation.py", title="Deliberation", icon=":material/gavel:"),
     st.Page("pages/knowledge.py", title="Knowledge", icon=":material/auto_stories:"),
     st.Page("pages/sweep.py", title="What if", icon=":material/alt_route:"),
+    st.Page("pages/experiments.py", title="Experiments", icon=":material/science:"),
     st.Page("pages/runs.py", title="Runs", icon=":material/history:"),
     st.Page("pages/compare.py", title="Compare", icon=":material/compare:"),
 ]

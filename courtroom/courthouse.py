@@ -12,7 +12,10 @@ from functools import cached_property
 from typing import Any
 
 from courtroom.cases.case import Case
+from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
+from courtroom.datasets.imports import DatasetImports
+from courtroom.datasets.store import Datasets
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asker import Asker
 from courtroom.engine.intervene import Interventions
@@ -30,6 +33,8 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Differences, put_in
 from courtroom.evaluation.family import Kin, family
+from courtroom.experiments.lab import Lab
+from courtroom.experiments.store import ExperimentStore
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Knowledge, Query
@@ -48,7 +53,7 @@ from courtroom.questions.marks import MarkStore
 from courtroom.settings import Settings, from_environment
 from courtroom.store.database import Database
 from courtroom.store.log import LogFile
-from courtroom.store.writer import Writer, passing
+from courtroom.store.writer import Writer
 from courtroom.sweeps.store import SweepStore
 from courtroom.sweeps.sweeper import Sweeper
 
@@ -113,6 +118,8 @@ class Courthouse:
         self._log = LogFile(self.settings.log)
         self.media = MediaStore(self.settings.media)
         self.library = Library(self.database, self.media)
+        self.datasets = Datasets(self.database)
+        self.dataset_imports = DatasetImports(self.datasets, self.media, self.settings.home / "uploads")
         self.store = RunStore(self.database)
         self.writer = Writer(self.database)
         self.people = People(self.database, self.writer)
@@ -122,6 +129,8 @@ class Courthouse:
         self.marks = MarkStore(self.database)
         self.taking_in: dict[str, TakingIn] = {}
         """Imports that this process has worked on, by their digests."""
+        self._pools: set[str] = set()
+        self._offering = threading.Lock()
         self._streaming = streaming
         self._warmed = False
         self._lock = threading.Lock()
@@ -197,6 +206,11 @@ class Courthouse:
         return Interviews(*of, runner=lambda: self.runner)
 
     @cached_property
+    def experiments(self) -> Lab:
+        """Experiments."""
+        return Lab(ExperimentStore(self.database), self)
+
+    @cached_property
     def capabilities(self) -> Capabilities:
         """What was found out about models: whether they see, and take a JSON schema."""
         return Capabilities(self.database, self.writer, self.connections)
@@ -244,15 +258,20 @@ class Courthouse:
             state.done = state.total = job.total  # the last steps counted all that is indexed
         except CourtroomError as error:
             state.error = str(error)
-        except Exception as error:
-            why = passing(error).partition(";")[0]
-            state.error = f"{why or 'The import stopped; the log says why'}. Go on with it: what is in stays in."
+        except Exception:
+            state.error = "The import stopped; the log says why. Go on with it: what is in stays in."
             logging.getLogger(__name__).exception("import %s", digest)
         finally:
             state.running = False
 
-    def new_run(self, procedure: str, case: Case, setup: Setup, seed: int) -> str:
+    def new_run(
+        self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
+    ) -> str:
         """Put a run on record with its complete setup; it is not driven yet.
+
+        Args:
+            run: the id it is to have; a run that has it already stays as it is.
+            origin: where it comes from; see `courtroom.engine.run`.
 
         Raises:
             CourtroomError: the procedure does not hear this kind of case, or an edited prompt can't be used.
@@ -266,8 +285,8 @@ class Courthouse:
             )
         refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)
-        self.knowledge.offer(case)
-        return self.store.create(procedure, case, complete, seed)
+        self._offer(case)
+        return self.store.create(procedure, case, complete, seed, origin=origin, run=run)
 
     def fork(
         self,
@@ -294,7 +313,7 @@ class Courthouse:
         wanted = row.seed if seed is None else seed
         complete, _ = self.procedures[row.procedure].prepare(heard, setup, wanted)
         if case is not None:
-            self.knowledge.offer(case)
+            self._offer(case)
         acts = self.store.interventions.of(parent) if interventions is None else interventions
         return self.store.create(
             row.procedure, heard, complete, wanted, parent=parent, origin="fork", run=run, interventions=acts
@@ -341,7 +360,7 @@ class Courthouse:
         """
         if interventions is None:
             interventions = self.store.interventions.of(parent) if parent else ()
-        self.knowledge.offer(case)
+        self._offer(case)
         seen = (lambda key: self.store.retrieval(parent, key)) if parent else (lambda key: None)
         runner = self.runner
         work = rehearse(
@@ -361,8 +380,18 @@ class Courthouse:
             return None
         return sum(found.of(load.prompt_tokens, load.completion_tokens) for load, found in prices if found)
 
+    def _offer(self, case: Case) -> None:
+        """Take in what a case brings along to be found in its hearing, and the examples of the dataset that it is from."""
+        if isinstance(case, LabelledTask) and case.pool:
+            with self._offering:  # many cells of an experiment are made at once: the examples are taken in by the first
+                if case.pool not in self._pools:
+                    self.knowledge.take_examples(case.under(), self.datasets.examples(case.pool))
+                    self._pools.add(case.pool)
+        self.knowledge.offer(case)
+
     def close(self) -> None:
         """Stop the engine and let go of the store. Runs under way can be taken up again."""
+        self.dataset_imports.close()
         with self._lock:
             if self._runner is not None:
                 pool = self.__dict__.get("pool")

@@ -21,6 +21,8 @@ class Settings(BaseSettings):
     chroma_port: int = 8000
     embedding: str = "hashed-ngrams"
     connections: Path | None = None
+    data_folder: Path | None = None
+    """The folder whose files and folders visitors of the app may import as datasets; None is none of the server's files."""
 
     @property
     def database(self) -> Path:

@@ -1,4 +1,4 @@
-"""Runs: all hearings, newest first, a page at a time; the runs of a sweep are one line."""
+"""Runs: all hearings, newest first, a page at a time; the runs of a sweep or an experiment are one line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import streamlit as st
 
 from courtroom.errors import Unreadable
 from courtroom.evaluation.comparison import MOST
-from courtroom.evaluation.run_list import Order, RunLine, RunList, SweepLine, Wanted
+from courtroom.evaluation.run_list import ExperimentLine, Order, RunLine, RunList, SweepLine, Wanted
 from pages.parts.runs.run_actions import more
 from pages.parts.shared.choice_mark import choice_html
 from pages.parts.shared.controls import STATUS
@@ -105,6 +105,19 @@ def sweep_line(row: SweepLine) -> None:
         st.switch_page("pages/sweep.py", query_params={"sweep": row.id})
 
 
+def experiment_line(row: ExperimentLine) -> None:
+    """All runs of one experiment."""
+    case, _, _, status, when, _, act = st.columns(WIDTHS, vertical_alignment="center")
+    case.markdown(
+        f"**{many(row.runs, 'run')} of the experiment “{literal(row.title)}”**  \n:small[:gray[{literal(row.id)}]]"
+    )
+    status.badge(literal(row.status.capitalize()), color="gray")
+    when.markdown(moment(row.created))
+    if act.button("Open", key=f"experiment-{row.id}", icon=":material/science:"):
+        st.session_state["experiment"] = row.id
+        st.switch_page("pages/experiments.py", query_params={"experiment": row.id})
+
+
 def picked() -> list[str]:
     """The runs that are to be compared, in the order in which they were picked."""
     runs: list[str] = st.session_state.setdefault("picked", [])
@@ -162,6 +175,8 @@ def listing() -> None:
                     run_line(line)
                 case SweepLine():
                     sweep_line(line)
+                case ExperimentLine():
+                    experiment_line(line)
                 case Unreadable():
                     st.warning(literal(str(line)), icon=":material/broken_image:")
     if live and not listed.running():

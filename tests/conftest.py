@@ -21,6 +21,8 @@ from courtroom.sweeps.sweeper import Sweeper
 pytest_plugins = ["tests.attacks.count"]  # here, as with several workers the one that reports collects no test itself
 
 PATIENCE_S = 300.0
+SLOW = {"test_closing.py", "test_docs.py", "test_figures.py", "test_package.py", "test_prompts.py", "test_server.py"}
+"""Files whose tests take long by what they try: benchmarks and installations are run, limits of time and memory are reached."""
 NAMES = ("streamlit", "litellm", "chromadb", "pydantic", "plotly")
 
 
@@ -29,10 +31,12 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what kills processes, and keeps a file's tests, and all that drive a browser, with one worker (`-n 2 --dist loadgroup`)."""
+    """Marks what kills processes and what is slow, and keeps a file's tests, and all that drive a browser, with one worker (`-n 2 --dist loadgroup`)."""
     for item in items:
         if item.name.startswith("test_killed") or item.path.name == "test_kills.py":
             item.add_marker(pytest.mark.kills)
+        if item.path.name in SLOW:
+            item.add_marker(pytest.mark.slow)
         folder = item.path.relative_to(Path(__file__).parent).parent
         if "browser" in folder.parts:
             item.add_marker(pytest.mark.browser)

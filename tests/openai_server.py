@@ -24,6 +24,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.server_thread import ServerThread
+
 FAULTS = ("429", "500", "hang", "empty body", "cut body", "cut answer", "wrong schema", "prose", "empty answer")
 MARK = "its fields in the order of this JSON schema:\n"
 
@@ -32,7 +34,7 @@ Ready = tuple[str, str, dict[str, Any] | None]
 
 
 @dataclass
-class OpenAIServer:
+class OpenAIServer(ServerThread):
     """Runs in a thread of its own; use as a context manager.
 
     Whether a call fails, and how, depends on the seed, the question and how often it was asked: never on the
@@ -56,6 +58,8 @@ class OpenAIServer:
     answer: Answer = lambda body: None
     """A test's own answer: a text, a whole response, or None for the usual one."""
     keep_bodies: bool = False
+    half: threading.Event | None = None
+    """Where given, every stream stops half-way until it is set."""
     listing: bytes | str = b""
     """What it answers to whoever asks for its models; a text is an address to which it redirects."""
     listed: list[dict[str, str]] = field(default_factory=list)
@@ -75,24 +79,6 @@ class OpenAIServer:
     prompt_tokens: int = 0
     cached_tokens: int = 0
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    def __enter__(self) -> OpenAIServer:
-        ready = threading.Event()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, args=(ready,), daemon=True)
-        self._thread.start()
-        assert ready.wait(10)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(10)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
     async def _end(self) -> None:
         """Let go of the port and of calls that hang."""
         await self._runner.cleanup()
@@ -101,25 +87,18 @@ class OpenAIServer:
             task.cancel()
         await asyncio.gather(*hanging, return_exceptions=True)
 
-    def _serve(self, ready: threading.Event) -> None:
-        asyncio.set_event_loop(self._loop)
-
-        async def start() -> None:
-            app = web.Application(client_max_size=2**28)
-            app.router.add_post("/v1/chat/completions", self._chat)
-            app.router.add_post("/v1/embeddings", self._embed)
-            app.router.add_get("/v1/models", self._models)
-            app.router.add_get("/stats", self._stats)
-            self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-            await self._runner.setup()
-            site = web.TCPSite(self._runner, "127.0.0.1", self.port)
-            await site.start()
-            assert site._server is not None
-            self.port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
-
-        self._loop.run_until_complete(start())
-        ready.set()
-        self._loop.run_forever()
+    async def _start(self) -> None:
+        app = web.Application(client_max_size=2**28)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/embeddings", self._embed)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/stats", self._stats)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port)
+        await site.start()
+        assert site._server is not None
+        self.port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
 
     def stats(self) -> dict[str, Any]:
         """What it was asked and how it went.
@@ -224,7 +203,7 @@ class OpenAIServer:
         if not fault:
             self.answered[question] += 1
         if body.get("stream") and self.streams:
-            return await _stream(request, body, text, finish, usage, cut=fault == "cut body")
+            return await _stream(request, body, text, finish, usage, cut=fault == "cut body", half=self.half)
         reply = json.dumps(_completion(body, text, finish, usage))
         return web.Response(
             text=reply[: len(reply) // 2] if fault == "cut body" else reply, content_type="application/json"
@@ -317,7 +296,14 @@ def _completion(body: dict[str, Any], text: str, finish: str, usage: dict[str, A
 
 
 async def _stream(
-    request: web.Request, body: dict[str, Any], text: str, finish: str, usage: dict[str, Any] | None, *, cut: bool
+    request: web.Request,
+    body: dict[str, Any],
+    text: str,
+    finish: str,
+    usage: dict[str, Any] | None,
+    *,
+    cut: bool,
+    half: threading.Event | None = None,
 ) -> web.StreamResponse:
     """Forty characters an event; `cut` ends it in the middle, without a word on why."""
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -331,7 +317,9 @@ async def _stream(
         events.append(_piece({}, finish))
         if usage and body.get("stream_options", {}).get("include_usage"):
             events.append({"choices": [], "usage": usage})
-    for event in events:
+    for number, event in enumerate(events):
+        while half and number == len(pieces) // 2 and not half.is_set():
+            await asyncio.sleep(0.02)
         await response.write(f"data: {json.dumps({**base, **event})}\n\n".encode())
     if not cut:
         await response.write(b"data: [DONE]\n\n")

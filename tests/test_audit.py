@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.beside import spent_with
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
@@ -23,7 +24,6 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions import naming
 from courtroom.questions.asides import CONDITIONS, Sample
 from courtroom.questions.audit import auditable, shares, why_none
-from courtroom.questions.limits import spent
 from courtroom.questions.shown import call_before, new_in
 from courtroom.settings import Settings
 from tests.openai_server import OpenAIServer, answer_for
@@ -171,7 +171,21 @@ def test_an_audit_stops_at_the_budget_of_the_run_and_keeps_what_it_has(house: Co
     assert 0 < left < 48
     assert "budget of 40 calls is used up" in audited(house, record)
     assert sum(audit.cost.calls for audit in house.audits.of(record)) == left
-    assert spent(record, house.asides.samples(record.run.id)).calls == 40
+    assert spent_with(house.store.payments, record.run.id).calls == 40
+
+
+def test_answers_whose_process_died_before_they_were_kept_are_counted_and_not_asked_again(
+    house: Courthouse, server: OpenAIServer
+) -> None:
+    record = hear(house)
+    audited(house, record, 1)
+    costs = [audit.cost for audit in house.audits.of(record)]
+    assert [cost.calls for cost in costs] == [4] * 4
+    house.database.connection.execute("DELETE FROM asides")
+    asked = server.calls
+    audited(house, record, 1)
+    assert server.calls == asked
+    assert [audit.cost for audit in house.audits.of(record)] == costs
 
 
 def test_a_run_that_is_deleted_takes_its_audits_along_and_brings_them_back(house: Courthouse) -> None:

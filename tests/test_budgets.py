@@ -14,12 +14,12 @@ import pytest
 from aiohttp import web
 
 from courtroom.engine.errors import BudgetReached
+from courtroom.engine.payments import Payment
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.engine.spent import Need, Reserved, Spent
 from courtroom.media.store import MediaStore
 from courtroom.models.pool import ModelPool
-from courtroom.models.request import Reply, Usage
 from courtroom.models.spec import ModelSpec
 from tests.openai_server import OpenAIServer
 from tests.toy import CASE, Bench, ToySetup
@@ -145,8 +145,8 @@ def test_a_run_that_waits_for_room_can_be_stopped_and_run_on(tmp_path: Path) -> 
         assert held.on(run).run.status == "done"
 
 
-def reply(prompt: int, completion: int) -> Reply:
-    return Reply(text="", usage=Usage(prompt=prompt, completion=completion))
+def reply(prompt: int, completion: int) -> Payment:
+    return Payment(calls=1, prompt=prompt, completion=completion)
 
 
 def granted(spent: Spent, need: Need, budget: Budget) -> Reserved:

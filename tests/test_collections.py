@@ -53,9 +53,17 @@ class Counting(HashedNgrams):
 
 
 def test_fusion_adds_reciprocal_ranks() -> None:
-    fused = fuse(["a", "b"], ["b", "c"])
+    fused = fuse((["a", "b"], ["b", "c"]), (1, 1))
     assert fused == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61, "c": 1 / 62})
     assert list(fused) == ["b", "a", "c"]
+
+
+def test_weights_let_one_ranking_lead_and_one_of_weight_0_adds_nothing() -> None:
+    dense, by_words = ["a", "b", "c"], ["c", "b", "d"]
+    assert list(fuse((dense, by_words), (1, 1))) == ["c", "b", "a", "d"]
+    assert list(fuse((dense, by_words), (1, 0.01))) == ["a", "b", "c", "d"]
+    assert list(fuse((dense, by_words), (1, 0))) == dense
+    assert list(fuse((dense, by_words), (0, 1))) == by_words
 
 
 @pytest.mark.parametrize("mode", ["dense", "bm25", "hybrid"])

@@ -490,7 +490,7 @@ def test_every_sample_text_is_classified_offline(house: Courthouse) -> None:
 @needs_real_data
 @pytest.mark.parametrize("name", ["RTE.tsv", "QNLI.tsv", "emotion.txt"])
 def test_offline_accuracy_is_above_the_majority_class_on_real_records(house: Courthouse, name: str) -> None:
-    (package,) = read_upload(name, FOLDER / "classification" / name)
+    (package,) = read_upload(name, FOLDER / "classification" / name, {"0": "entailment", "1": "not_entailment"})
     case = package.case
     assert isinstance(case, LabelledTask)
     gold = {item.id: item.label for item in case.items}

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.criminal import CriminalCase, Given, Gold
 from courtroom.cases.files import read_upload
+from courtroom.cases.readers.cail import criminal
 from courtroom.errors import CaseError
 from courtroom.judging.answers import JudgmentAnswer
 from courtroom.law.article_numbers import article_number
@@ -106,6 +107,53 @@ def test_lawbench_questions_give_facts_and_gold_apart() -> None:
     assert amount.gold.amount == 8500
 
 
+def test_what_a_question_gives_beside_the_facts_is_given_and_gold() -> None:
+    charges = lawbench(f"事实:{FACT}\r\n罪名:盗窃;诈骗。", "法条:刑法第264、266条")
+    assert charges.given == Given(charges=("盗窃", "诈骗"))
+    assert charges.source == "LawBench 3-1"
+    without = lawbench(f"事实:{FACT}\r\n罪名:盗窃。法条:刑法第264条", "刑期:8个月")
+    assert without.given == Given(charges=("盗窃",), relevant_articles=(264,))
+    text = "第二百六十四条 盗窃公私财物，数额较大的，处三年以下有期徒刑。"
+    with_text = lawbench(f"事实:{FACT}\r\n罪名:盗窃。法条:刑法第264条。法条内容：{text}", "刑期:8个月")
+    assert with_text.given == Given(charges=("盗窃",), relevant_articles=(264,), article_text=text)
+    assert (without.source, with_text.source) == ("LawBench 3-4", "LawBench 3-5")
+    assert without.gold == with_text.gold
+    nothing = lawbench(f"事实:{FACT}", "罪名:盗窃")
+    assert nothing.given is None
+    assert len({nothing.id, without.id, with_text.id, charges.id}) == 4
+    assert CriminalCase.model_validate_json(with_text.model_dump_json()) == with_text
+
+
+def test_what_was_decided_on_each_defendant_is_kept_by_name() -> None:
+    plain = criminal(
+        "被告人高某某、石某共同窃得手机一部。",
+        source="",
+        each=[{"name": "高某某", "charges": ["盗窃罪"]}, {"name": "石某", "charges": ["掩饰犯罪所得"]}],
+    )
+    case = CriminalCase.model_validate({**plain, "title": "x"})
+    assert case.gold is not None
+    assert case.defendants == ("高某某", "石某")
+    assert [str(case.gold.decided(name)) for name in ("", *case.defendants)] == ["盗窃", "盗窃", "掩饰犯罪所得"]
+    assert case.real_outcome() == "Real judgments: 高某某: 盗窃 · 石某: 掩饰犯罪所得"
+    assert case.blind().gold is None
+    with pytest.raises(ValueError, match="孙某 is none of them"):
+        CriminalCase.model_validate({**plain, "title": "x", "gold": {"each": [{"name": "孙某"}]}})
+
+
+def test_a_case_without_what_is_new_has_the_content_that_it_had() -> None:
+    (case,) = read(record())
+    assert not {"given", "each"} & set(case.model_dump(mode="json")) | {"each"} & set(case.gold.model_dump())  # type: ignore[union-attr]
+
+
+def test_what_is_not_known_of_a_judgment_is_left_out_of_its_words() -> None:
+    assert str(Gold(charges=("盗窃",)).decided()) == "盗窃"
+    assert str(Gold(term_of_imprisonment=Term(imprisonment=9)).decided()) == "9 months"
+    assert (
+        str(Gold(relevant_articles=(264, 266), term_of_imprisonment=Term()).decided()) == "articles 264, 266; 0 months"
+    )
+    assert str(Gold().decided()) == ""
+
+
 def test_a_judgment_that_a_model_writes_as_text_is_repaired_where_it_is_certain() -> None:
     answer = JudgmentAnswer.model_validate(
         {
@@ -153,6 +201,9 @@ def test_every_real_record_is_read(name: str, count: int, asked: str) -> None:
         assert case.gold is not None
         assert not case.facts.startswith(("事实", "文书:"))
         assert "法条内容" not in case.facts
+        given = case.given or Given()
+        shown = bool(given.charges), bool(given.relevant_articles), bool(given.article_text)
+        assert shown == {"3-1": (1, 0, 0), "3-4": (1, 1, 0), "3-5": (1, 1, 1)}.get(path.stem, (0, 0, 0))
 
 
 @needs_real_data

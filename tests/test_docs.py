@@ -33,6 +33,7 @@ TRAINING = "courtroom.procedures.verdict.train"
 """Trains a large model; here only its arguments are read. See tests/test_training.py."""
 SMALL = ["--set", "jury_size=3", "--set", "rounds=1"]
 STATUTE = {"number": 264, "text": "Whoever steals shall be punished.", "charges": ["theft"]}
+CHARGE = {"name": "theft", "articles": [264]}
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
         paused = json.loads(run(*hear, "--until", "round 1"))["run"]
         run("run", "criminal-bus-wallet", "--procedure", "verdict", "--set", "learning.on=true")
         run("knowledge", "snapshot", "january")
+        run("datasets", "import", str(ROOT / "data" / "tasks" / "message-feeling.json"), "--name", "mine")
+        run("datasets", "import", str(ROOT / "data" / "criminal_precedents.jsonl"), "--name", "crimes")
+        run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
     return Desk(home, hearing, paused)
 
 
@@ -74,7 +78,15 @@ def run(*words: str) -> str:
 
 def test_there_is_a_command_on_every_page_that_shows_how_to_do_something() -> None:
     shown = {command.page for command in COMMANDS}
-    assert {"README.md", "docs/install.md", "docs/shell.md", "docs/steering.md", "docs/knowledge.md"} <= shown
+    assert {
+        "README.md",
+        "docs/install.md",
+        "docs/shell.md",
+        "docs/steering.md",
+        "docs/knowledge.md",
+        "docs/datasets.md",
+        "docs/experiments.md",
+    } <= shown
 
 
 @pytest.mark.parametrize("text", ONCE, ids=lambda text: re.sub(r"[^\w.=-]+", " ", text)[:70].strip())
@@ -156,9 +168,13 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
 
 def given_file(words: list[str], folder: Path) -> Path:
     """A file of one's own: a case, or a statute book."""
-    if "statutes" in words:
+    if "statutes" in words or "charges" in words:
         path = folder / "book.jsonl"
-        path.write_text(json.dumps(STATUTE) + "\n")
+        path.write_text(json.dumps(STATUTE if "statutes" in words else CHARGE) + "\n")
+        return path
+    if "predictions" in words:
+        path = folder / "given.csv"
+        path.write_text("case,model,prediction\nm-10,ours,joy\nm-11,ours,joy\n")
         return path
     shutil.copytree(ROOT / "data" / "cases" / "criminal-card-room", folder / "own")
     path = folder / "own.json"
@@ -188,6 +204,14 @@ def test_a_program_that_the_documentation_shows_runs(
     (program,) = blocks("docs/install.md", "python")
     exec(compile(program, "docs/install.md", "exec"), {})
     assert "outcome=" in capsys.readouterr().out
+    run("datasets", "import", str(ROOT / "data" / "tasks" / "message-feeling.json"), "--name", "mine")
+    (program,) = blocks("docs/datasets.md", "python")
+    exec(compile(program, "docs/datasets.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("mine ")
+    run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
+    (program,) = blocks("docs/experiments.md", "python")
+    exec(compile(program, "docs/experiments.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("arm\n")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

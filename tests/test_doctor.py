@@ -53,6 +53,13 @@ def stray_words(home: Path) -> None:
     change(home, "INSERT INTO words_statutes (rowid, words) VALUES (99999, 'nothing')")
 
 
+def damage_a_datasets_row(home: Path) -> None:
+    change(
+        home,
+        "INSERT INTO dataset_rows VALUES (1, 0, 'r', '', '', '', 0, '', '', 1, 'en', NULL, x'00', '{}', '{\"id\": 1')",
+    )
+
+
 def damage_words(home: Path) -> None:
     change(home, "UPDATE words_precedents_data SET block = x'00ff00ff' WHERE id > 10")
 
@@ -79,6 +86,7 @@ MENDED: Mapping[Callable[[Path], None], set[str]] = {
     damage_vectors: {"vectors: precedents"},
     dead_lease: {"leases"},
     stray_rows: {"rows: strays"},
+    damage_a_datasets_row: {"rows: dataset_rows"},
 }
 
 
@@ -284,10 +292,18 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "DROP INDEX runs_listed",
         "DROP INDEX sweep_runs_by_run",
         "DROP TABLE lost_drivers",
+        "DROP TABLE payments",
+        "DROP TABLE origins",
+        "ALTER TABLE imports DROP COLUMN base",
+        "ALTER TABLE imports DROP COLUMN how",
         "DROP TABLE memory_states",
         "DROP TABLE memory_snapshots",
         "DROP TABLE asides",
         "DROP TABLE marks",
+        *(f"DROP TABLE {name}" for name in ("datasets", "dataset_rows", "dataset_splits", "dataset_problems")),
+        "DROP TABLE dataset_relevance",
+        "DROP TABLE experiments",
+        "DROP TABLE experiment_cells",
         "PRAGMA user_version = 5",
     )
     assert set(wrong(home)) == {"schema"}

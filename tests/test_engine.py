@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from courtroom.cases.case import Case
+from courtroom.engine import exchange
 from courtroom.engine.control import Control
 from courtroom.engine.court import Court
 from courtroom.engine.events import Called, Verdict
@@ -232,6 +236,24 @@ def test_an_answer_that_does_not_fit_is_asked_again_with_what_is_wrong(bench: Be
     again = next(request for request in bench.model.history if len(request.messages) == 4)
     assert "side" in str(again.messages[-1].parts[0])
     assert bench.hear(ToySetup(rounds=1)).asked == 0
+
+
+def test_a_long_answer_is_read_off_the_loop(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    where: dict[bool, set[str]] = {True: set(), False: set()}
+    read = exchange.read_answer
+
+    def noting(text: str, *rest: Any) -> Any:
+        where[len(text) >= exchange.LONG].add(threading.current_thread().name)
+        return read(text, *rest)
+
+    monkeypatch.setattr(exchange, "read_answer", noting)
+    bench.model.reply = lambda request: json.dumps(
+        {"side": "buyer", "reason": "x" * (exchange.LONG if request.tag.endswith("1") else 1)}
+    )
+    assert bench.hear(ToySetup(rounds=1)).run.status == "done"
+    assert len(where[False]) == 1, "the loop's own thread"
+    assert where[True]
+    assert not where[True] & where[False]
 
 
 def test_a_member_that_never_fits_abstains_after_two_re_asks(bench: Bench) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
@@ -72,6 +73,8 @@ def test_no_page_draws_itself_anew_where_all_is_finished(
         enqueue(self, message)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ScriptRunContext, "enqueue", watched)
+    collected: list[object] = []
+    monkeypatch.setattr(script_runner.gc, "collect", collected.append)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     for name, value in addresses[page].items():
         app.query_params[name] = value
@@ -84,3 +87,4 @@ def test_no_page_draws_itself_anew_where_all_is_finished(
     assert not app.exception
     assert app.main.children
     assert not timers
+    assert not collected, "a look for news on a page that waits must not walk the whole heap"

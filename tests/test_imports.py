@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.knowledge.bases import origins
 from courtroom.knowledge.imports import BATCH, Imports
-from courtroom.knowledge.search import Knowledge
+from courtroom.knowledge.legal import bundled_charges, bundled_statutes
+from courtroom.knowledge.search import Fetch, Knowledge, Search
+from courtroom.law.charge import charges_of
+from courtroom.law.statute import Both
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.database import MIGRATIONS, Database
 from tests.real import FOLDER, needs_real_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -44,40 +51,130 @@ def records(count: int) -> bytes:
 
 async def test_referred_precedents_are_taken_in_once_however_often_they_are_imported(tmp_path: Path) -> None:
     knowledge, imports = opened(tmp_path)
-    before = len(knowledge.cases)
     told: list[tuple[str, int, int]] = []
     for _ in range(2):
         job = await imports.go_on(imports.begin("cases", "cail.jsonl", records(450)), lambda *step: told.append(step))
         assert job.total == 450
-    assert len(knowledge.cases) == before + 450
+    assert len(knowledge.of("cases", "imported")) == 450
     assert [done for what, done, _ in told if what == "Taking in"][:3] == [BATCH, 2 * BATCH, 450]
-    found = await knowledge.cases.search("item449 shop5", 1)
+    found = await knowledge.of("cases", "imported").search("item449 shop5", 1)
     assert "item449" in found[0].record.facts
     assert imports.pending() == []
 
 
-async def test_a_statute_book_replaces_the_digests_words_and_keeps_what_it_knows_beside(tmp_path: Path) -> None:
+LAW = [
+    {"number": 264, "text": "盗窃公私财物，数额较大的，……", "interpretation": "数额较大为一千元至三千元以上。"},
+    {"number": "第一百三十三条之一", "text": "在道路上驾驶机动车，……"},
+    {"number": "Article 400", "text": "Whoever sets free ...", "charges": ["releasing persons in custody"]},
+]
+
+
+def jsonl(*rows: object) -> bytes:
+    return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
+
+
+async def take_in(imports: Imports, into: Any, data: bytes, base: str = "imported", how: Any = "add") -> None:
+    await imports.go_on(imports.begin(into, f"{into}.jsonl", data, base, how))
+
+
+async def test_imported_law_is_in_a_base_of_its_own_and_nothing_of_the_digest_is_in_it(tmp_path: Path) -> None:
     knowledge, imports = opened(tmp_path)
-    lines = [
-        {"number": 264, "text": "盗窃公私财物，数额较大的，……", "interpretation": "数额较大为一千元至三千元以上。"},
-        {"number": "第一百三十三条之一", "text": "在道路上驾驶机动车，……"},
-        {
-            "number": "Article 400",
-            "text": "Whoever sets free ...",
-            "charges": ["releasing persons in custody without authority"],
-        },
-    ]
-    data = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines).encode()
-    await imports.go_on(imports.begin("statutes", "law.jsonl", data))
-    theft, driving, new = (knowledge.statutes.get(name) for name in ("264", "133-1", "400"))
-    assert theft is not None
-    assert driving is not None
-    assert new is not None
-    assert (theft.digest, theft.text.zh[:4], theft.title.en, bool(theft.bands)) == (False, "盗窃公私", "Theft", True)
-    assert theft.interpretation.startswith("数额较大")
-    assert driving.charges[0].zh == "危险驾驶"
-    assert new.charges[0].en in [charge.name.en for charge in knowledge.charges.all()]
-    assert (await knowledge.statutes.search("数额较大为一千元至三千元", 1))[0].record.id == "264"
+    ours = knowledge.statutes.all()
+    await take_in(imports, "statutes", jsonl(*LAW))
+    assert knowledge.statutes.all() == ours
+    law = knowledge.of("statutes", "imported")
+    theft, driving, new = (law.get(name) for name in ("264", "133-1", "400"))
+    assert (theft.text.zh[:4], theft.interpretation[:4]) == ("盗窃公私", "数额较大")
+    for article in (theft, driving, new):
+        assert not article.digest
+        assert (article.title, article.cues, article.bands) == (Both(), Both(), ())
+    assert (theft.charges, [charge.en for charge in new.charges]) == ((), ["releasing persons in custody"])
+    assert [charge.name.en for charge in knowledge.of("charges", "imported").all()] == ["releasing persons in custody"]
+    assert (await law.search("数额较大为一千元至三千元", 1))[0].record.id == "264"
+
+
+async def test_a_look_up_in_one_base_finds_nothing_of_another_by_meaning_or_by_words(tmp_path: Path) -> None:
+    knowledge, imports = opened(tmp_path)
+    await take_in(imports, "statutes", jsonl(*LAW), "prc")
+    for mode in ("dense", "bm25", "hybrid"):
+        asked = Search(collection="statutes", text="盗窃手机", k=50, mode=mode, base="prc")
+        assert {hit.id for hit in await knowledge.answer(asked)} <= {"264", "133-1", "400"}
+    (fetched,) = await knowledge.answer(Fetch(collection="statutes", ids=("264", "266"), base="prc"))
+    assert fetched.record["text"]["zh"].startswith("盗窃公私")
+    with pytest.raises(CourtroomError, match="no knowledge base “other”. Known: bundled, prc"):
+        await knowledge.answer(Search(collection="statutes", text="x", k=1, base="other"))
+
+
+async def test_an_import_adds_or_replaces_as_said(tmp_path: Path) -> None:
+    knowledge, imports = opened(tmp_path)
+    law, charges = knowledge.of("statutes", "prc"), knowledge.of("charges", "prc")
+    await take_in(imports, "statutes", jsonl(*LAW), "prc")
+    await take_in(imports, "charges", jsonl({"name": "盗窃", "articles": [264]}), "prc")
+    await take_in(imports, "statutes", jsonl({"number": 5, "text": "x", "charges": ["盗窃"]}), "prc")
+    assert (len(law), charges.get("盗窃").articles) == (4, ("264", "5"))
+    await take_in(imports, "statutes", jsonl({"number": 6, "text": "y"}), "prc", "replace")
+    assert [article.id for article in law.all()] == ["6"]
+    assert len(charges) == 2  # a book that names no charges leaves the list as it is
+    await take_in(imports, "statutes", jsonl({"number": 7, "text": "z", "charges": ["诈骗"]}), "prc", "replace")
+    assert [charge.id for charge in charges.all()] == ["诈骗"]
+    assert [(one.records, one.how) for one in origins(imports._database, "statutes.prc")] == [(1, "replace")]
+    assert knowledge.bases() == ("bundled", "prc")
+
+
+async def test_a_store_of_before_keeps_its_imported_law_apart_and_gets_the_digest_back(tmp_path: Path) -> None:
+    ours = {one.id: one for one in bundled_statutes()}
+    mixed = ours["264"].model_copy(update={"text": Both(zh="盗窃公私财物的，……"), "digest": False})
+    (own,) = records(1).splitlines()
+    case = next(package.case for package in read_upload("a.json", own))
+    with closing(sqlite3.connect(Settings(home=tmp_path).database, isolation_level=None)) as db:
+        before = next(n for n, script in enumerate(MIGRATIONS) if "CREATE TABLE origins" in script)
+        for script in MIGRATIONS[:before]:
+            db.executescript(script)
+        db.execute(f"PRAGMA user_version = {before}")
+        db.execute("INSERT INTO collections (name, seeded) VALUES ('statutes', 1), ('charges', 1), ('cases', 1)")
+        kept = [("statutes", mixed, 0.0), ("statutes", ours["266"], 0.0), ("cases", case, 5.0)]
+        kept += [("charges", charge, 0.0) for charge in charges_of([mixed])]
+        for seq, (collection, record, added) in enumerate(kept, 1):
+            values = (seq, collection, record.id, record.model_dump_json(), added)
+            db.execute("INSERT INTO knowledge (seq, collection, id, body, added) VALUES (?, ?, ?, ?, ?)", values)
+            db.execute(f"INSERT INTO words_{collection} (rowid, words) VALUES (?, 'x')", (seq,))
+    knowledge, _ = opened(tmp_path)
+    assert knowledge.bases() == ("bundled", "imported")
+    assert {one.id: one for one in knowledge.statutes.all()} == ours
+    assert {one.id: one for one in knowledge.charges.all()} == {one.id: one for one in bundled_charges()}
+    assert case.id not in {one.id for one in knowledge.cases.all()}
+    (theft,) = knowledge.of("statutes", "imported").all()
+    assert (theft.text.zh, theft.bands, theft.cues, theft.title) == (mixed.text.zh, (), Both(), Both())
+    (charge,) = knowledge.of("charges", "imported").all()
+    assert (charge.articles, charge.text.zh, charge.cues) == (("264",), mixed.text.zh, Both())
+    assert [one.id for one in knowledge.of("cases", "imported").all()] == [case.id]
+    assert (await knowledge.of("statutes", "imported").search("盗窃", 5, "bm25"))[0].record.id == "264"
+
+
+def test_what_is_bundled_can_not_be_imported_into(tmp_path: Path) -> None:
+    _, imports = opened(tmp_path)
+    for base, told in (("bundled", "Import into another one"), ("My Law", "small letters")):
+        with pytest.raises(CourtroomError, match=told):
+            imports.begin("statutes", "law.jsonl", jsonl(*LAW), base)
+
+
+async def test_a_killed_replacement_is_gone_on_with_and_leaves_nothing_of_what_was(tmp_path: Path) -> None:
+    knowledge, imports = opened(tmp_path)
+    await take_in(imports, "cases", records(3))
+    digest = imports.begin("cases", "new.jsonl", records(450)[200:].partition(b"\n")[2], "imported", "replace")
+
+    class Killed(Exception):
+        pass
+
+    def killed(what: str, done: int, total: int) -> None:
+        if what == "Taking in":
+            raise Killed
+
+    with pytest.raises(Killed):
+        await imports.go_on(digest, killed)
+    assert len(knowledge.of("cases", "imported")) == BATCH
+    total = (await imports.go_on(digest)).total
+    assert len(knowledge.of("cases", "imported")) == total
 
 
 @pytest.mark.parametrize(
@@ -88,6 +185,9 @@ async def test_a_statute_book_replaces_the_digests_words_and_keeps_what_it_knows
         ("statutes", {"text": "x"}, "needs the fields `number` and `text`"),
         ("statutes", {"number": 264, "text": " "}, "`text` must be the article's text"),
         ("statutes", {"number": True, "text": "x"}, "`number` must be an article's number"),
+        ("charges", {"name": "盗窃"}, "needs the fields `name` and `articles`"),
+        ("charges", {"name": "盗窃", "articles": ["999"]}, "has no article 999"),
+        ("charges", {"name": "盗窃", "articles": [True]}, "must be a list of articles"),
         ("cases", {"fact": "A fact."}, "law.jsonl, line 2: `meta` is missing"),
         ("cases", {"fact": "A fact.", "meta": {}}, "has no judgment"),
     ],
@@ -96,18 +196,17 @@ def test_a_file_with_one_bad_record_leaves_everything_as_it_was(
     tmp_path: Path, into: Any, line: object, told: str
 ) -> None:
     knowledge, imports = opened(tmp_path)
-    good = json.loads(records(1)) if into == "cases" else {"number": 1, "text": "x"}
-    before = len(knowledge.collections[into])
+    good = json.loads(records(1)) if into == "cases" else {"number": 1, "text": "x", "name": "x", "articles": [1]}
     with pytest.raises(CourtroomError) as error:
         imports.begin(into, "law.jsonl", "\n".join(map(json.dumps, (good, line, good))).encode())
     assert told in str(error.value)
-    assert (len(knowledge.collections[into]), imports.pending()) == (before, [])
+    assert (knowledge.bases(), imports.pending()) == (("bundled",), [])
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"not json", b"[" * 50_000])
 def test_a_file_that_is_none_is_told_in_a_sentence(tmp_path: Path, data: bytes) -> None:
     _, imports = opened(tmp_path)
-    for into in ("statutes", "cases"):
+    for into in ("statutes", "charges", "cases"):
         with pytest.raises(CourtroomError):
             imports.begin(into, "law.jsonl", data)  # type: ignore[arg-type]
 
@@ -138,6 +237,6 @@ async def test_the_real_statute_book_is_taken_in_whole(tmp_path: Path) -> None:
     data = (FOLDER / "criminal_law_prc_2023.jsonl").read_bytes()
     job = await imports.go_on(imports.begin("statutes", "law.jsonl", data))
     assert job.total == 505
-    ids = {statute.id for statute in knowledge.statutes.all()}
+    ids = {statute.id for statute in knowledge.of("statutes", "imported").all()}
     assert len(ids) == 505
     assert {"264", "133-1", "287-2"} <= ids

@@ -141,3 +141,20 @@ async def test_a_folder_that_cannot_be_made_is_named_in_a_sentence(tmp_path: Pat
     index = VectorIndex(Settings(home=tmp_path), "things", HashedNgrams())
     with pytest.raises(CourtroomError, match="The search index can't be written"):
         await index.search("kettle", 1, Fixed({"a": "a kettle"}))
+
+
+async def test_searches_at_once_bring_a_new_index_up_to_date_once(tmp_path: Path) -> None:
+    read = 0
+
+    class Counted(Fixed):
+        def texts(self) -> dict[str, str]:
+            nonlocal read
+            read += 1
+            return super().texts()
+
+    index = VectorIndex(Settings(home=tmp_path), "things", HashedNgrams())
+    records = Counted({f"r{n}": f"item{n}" for n in range(20)})
+    found = await asyncio.gather(*(index.search("item7", 1, records) for _ in range(8)))
+    index.close()
+    assert {hits[0][0] for hits in found} == {"r7"}
+    assert read == 1

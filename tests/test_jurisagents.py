@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel, ValidationError
 
-from courtroom.cases.criminal import CriminalCase, Gold
+from courtroom.cases.criminal import CriminalCase, DecidedFor, Given, Gold
 from courtroom.courthouse import Courthouse
-from courtroom.engine.events import Seated
+from courtroom.engine.events import Noted, Seated
+from courtroom.engine.paper import departures
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Search
+from courtroom.law.statute import Both, Statute
 from courtroom.media.medium import Medium
 from courtroom.models.request import Request
+from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
+from courtroom.procedures.jurisagents.questions import Choice
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
+from courtroom.procedures.jurisagents.tasks import Amount, ReasonedJudgment
 from courtroom.settings import Settings
 from tests.toy import Scripted
 
@@ -37,23 +44,25 @@ FINAL = {"relevant_articles": [264], "charge": ["theft"], "term_of_imprisonment"
 class Court(Scripted):
     """Each role answers as told; the defendant may object."""
 
-    def __init__(self, *, objects: bool = True, first: object = None) -> None:
-        self.objects, self.first = objects, first or FIRST
+    def __init__(self, *, objects: bool = True, first: object = None, upholds: bool = False) -> None:
+        self.objects, self.first, self.upholds = objects, first or FIRST, upholds
         super().__init__(reply=self.said)
 
     def said(self, request: Request) -> str:
-        second = "appeal petition" in text_of(request).casefold() and request.task.name != "petition"
+        second = "# Appeal petition" in text_of(request)
         answers: dict[str, object] = {
             "extract": {"defendant": "Mr Duan", "acts": [{"act": "Took a telephone.", "intent": "intent"}]},
             "summarise": {"summary": "A telephone was taken." + (" He confessed." if second else "")},
-            "decide": FINAL if second else self.first,
+            "decide": (self.first if self.upholds else FINAL) if second else self.first,
             "decide-alone": self.first,
             "respond": {"accepts": not self.objects, "objection": "Too long." if self.objects else ""},
             "petition": {
                 "appellant": "Mr Duan", "request": "A shorter term.", "facts_and_reasons": "He confessed.",
                 "legal_basis": "Article 264.", "conclusion": "Please change it.",
             },
-            "choose": {"choice": "C", "reason": "It says so."},
+            "analyse": {"parties": ["Dayang, the seller"], "points": ["The contract."], "wanted": "incorrect"},
+            "issue": {"issue": "Which court has jurisdiction."},
+            "choose": {"reason": "It says so.", "choice": "C"},
             "add-up": {"amount": 8500, "parts": [1500, 7000]},
         }  # fmt: skip
         return json.dumps(answers[request.task.name])
@@ -63,9 +72,20 @@ def text_of(request: Request) -> str:
     return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))
 
 
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose knowledge base is indexed, to be copied."""
+    home = tmp_path_factory.mktemp("ready")
+    house = Courthouse(Settings(home=home))
+    house.runner.do(house.knowledge.warm(("statutes", "charges", "cases"))).result()
+    house.close()
+    return home
+
+
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path))
+def house(ready: Path, tmp_path: Path) -> Iterator[Courthouse]:
+    shutil.copytree(ready, tmp_path / "home")
+    house = Courthouse(Settings(home=tmp_path / "home"))
     yield house
     house.close()
 
@@ -112,15 +132,13 @@ def test_an_accepted_judgment_ends_the_case(house: Courthouse) -> None:
 
 def test_the_assistant_looks_up_ten_statutes_and_charges_dense_and_five_precedents_hybrid(house: Courthouse) -> None:
     record = hear(house, Court())
-    queries = {
-        r.query.collection: (r.query.mode, len(r.hits)) for r in record.retrievals if isinstance(r.query, Search)
-    }
+    first = [r for r in record.retrievals if isinstance(r.query, Search) and r.stage == "retrieval"]
+    queries = {r.query.collection: (r.query.mode, len(r.hits)) for r in first}
     assert queries["statutes"] == ("dense", 10)
     assert queries["charges"] == ("dense", 10)
     assert queries["cases"][0] == "hybrid"
-    assert all(
-        query.query.text == "A telephone was taken." for query in record.retrievals if isinstance(query.query, Search)
-    )
+    assert {r.query.text for r in first} == {"A telephone was taken."}
+    assert {r.query.weights for r in first if isinstance(r.query, Search) and r.query.mode == "hybrid"} == {(1.0, 0.3)}
 
 
 def test_each_role_sees_what_the_paper_gives_it(house: Courthouse) -> None:
@@ -130,7 +148,7 @@ def test_each_role_sees_what_the_paper_gives_it(house: Courthouse) -> None:
     facts = "took a telephone worth 2,600 yuan from a café table"
     assert {name for name, text in seen if facts in text} == {"extract", "summarise", "respond", "petition"}
     decides = [text for name, text in seen if name == "decide"]
-    assert "Articles that may apply" in decides[0]
+    assert "Articles of the Criminal Law that may apply" in decides[0]
     assert "Charges that may apply" in decides[0]
     assert "A shorter term." not in decides[0]
     assert "A shorter term." in decides[1]
@@ -189,11 +207,20 @@ def test_a_case_analysis_ends_with_a_choice_and_a_crime_amount_with_a_sum(house:
         options=("a", "b", "c", "d"),
         gold=Gold(choice="C"),
     )
-    record = hear(house, Court(), question)
+    model = Court()
+    record = hear(house, model, question)
     assert record.run.verdict is not None
     assert record.run.verdict.outcome == "C"
+    assert [call.task for call in record.calls] == ["analyse", "issue", "choose"]
+    prompts = {request.task.name: text_of(request) for request in model.history}
+    for name in ("analyse", "issue"):
+        assert "defendant" not in prompts[name]
+        assert "criminal" not in prompts[name].casefold()
+    assert "Dayang, the seller" in prompts["issue"]
+    assert "The question looks for the option that is incorrect." in prompts["choose"]
+    assert "Which court has jurisdiction." in prompts["choose"]
     amount = CriminalCase(id="a", title="a", asked="crime_amount", facts="He took 1,500 yuan, then 7,000 yuan.")
-    record = hear(house, Court(), amount)
+    record = hear(house, model, amount)
     assert record.run.verdict is not None
     assert record.run.verdict.details == {"amount": 8500.0}
 
@@ -227,3 +254,265 @@ def test_a_fork_with_nothing_changed_asks_nothing_and_one_with_a_shorter_list_as
         house.runner.go(run)
         house.runner.wait(run, 60)
         assert house.record(run).asked == asked
+
+
+# --- the second instance -------------------------------------------------------------------------------------
+
+
+def test_the_second_instance_has_its_own_summary_and_look_ups_and_knows_judgment_and_appellant(
+    house: Courthouse,
+) -> None:
+    model = Court()
+    record = hear(house, model)
+    texts = {r.stage: r.query.text for r in record.retrievals if isinstance(r.query, Search)}
+    assert texts == {
+        "retrieval": "A telephone was taken.",
+        "second-instance": "A telephone was taken. He confessed.",
+    }
+    second = [text_of(request) for request in model.history[5:]]
+    assert len(second) == 3
+    for text in second:
+        assert "Appellant:\n> Mr Duan" in text
+        assert "# Judgment of the first instance\n\nArticles: 264\nCharges:\n> theft\nTerm: 12 months" in text
+        assert "of the second instance" in text
+
+
+def test_without_look_ups_of_its_own_the_second_instance_uses_those_of_the_first(house: Courthouse) -> None:
+    record = hear(house, Court(), second_look_up=False)
+    assert {r.stage for r in record.retrievals} == {"retrieval"}
+    assert [call.task for call in record.calls][-3:] == ["extract", "summarise", "decide"]
+
+
+def test_the_second_instance_may_uphold(house: Courthouse) -> None:
+    model = Court(upholds=True)
+    record = hear(house, model)
+    assert record.run.verdict is not None
+    assert record.run.verdict.note == "The second instance upheld the judgment."
+    assert "uphold the judgment of the first instance by giving it again" in text_of(model.history[-1])
+
+
+def test_counsel_has_what_both_judges_wrote(house: Courthouse) -> None:
+    model = Court()
+    hear(house, model)
+    (petition,) = (text_of(request) for request in model.history if request.task.name == "petition")
+    assert "> Took a telephone." in petition
+    assert "> A telephone was taken." in petition
+
+
+# --- what is given, pictures, reasons ------------------------------------------------------------------------
+
+TERM_OF = CASE.model_copy(
+    update={"given": Given(charges=("snatching",), relevant_articles=(267,), article_text="Whoever snatches ...")}
+)
+
+
+def test_a_term_is_predicted_with_charge_and_article_given_or_without(house: Courthouse) -> None:
+    model = Court(objects=False)
+    verdict = hear(house, model, TERM_OF).run.verdict
+    assert verdict is not None
+    judgment = verdict.details["judgment"]
+    assert (judgment["charges"], judgment["relevant_articles"]) == (["snatching"], [267])
+    assert judgment["term_of_imprisonment"]["imprisonment"] == 12
+    for request in model.history:
+        assert "Whoever snatches ..." in text_of(request)
+    asked = len(model.history)
+    verdict = hear(house, model, TERM_OF, given=False).run.verdict
+    assert verdict is not None
+    assert verdict.details["judgment"]["charges"] == ["theft"]
+    assert len(model.history) > asked
+    for request in model.history[asked:]:
+        assert "snatch" not in text_of(request).partition("# Charges that may")[0]
+
+
+def test_without_pictures_nobody_is_shown_a_frame_or_its_description(house: Courthouse) -> None:
+    case = house.library.case("criminal-bus-wallet")
+    assert isinstance(case, CriminalCase)
+    model = Court()
+    hear(house, model, case, pictures=False)
+    assert len(model.history) == 8
+    for request in model.history:
+        assert not request.has_media
+        assert not any(frame.description in text_of(request) for frame in case.frames)
+
+
+def test_reasons_come_before_the_decision_where_the_setup_asks_for_them(house: Courthouse) -> None:
+    class Reasoning(Court):
+        def said(self, request: Request) -> str:
+            return json.dumps({"reasons": "Because.", **json.loads(super().said(request))})
+
+    def first_fields(**knobs: object) -> dict[str, str]:
+        before = len(model.history)
+        hear(house, model, **knobs)
+        return {request.task.name: next(iter(request.task.form.model_fields)) for request in model.history[before:]}
+
+    model = Reasoning()
+    plain, reasoned = first_fields(), first_fields(reasons=True)
+    assert (plain["decide"], plain["respond"]) == ("relevant_articles", "accepts")
+    assert (reasoned["decide"], reasoned["respond"]) == ("reasons", "reasons")
+    fields = list(json.loads(schema_of(ReasonedJudgment))["properties"])
+    assert fields == ["reasons", "relevant_articles", "charge", "term_of_imprisonment"]
+
+
+@pytest.mark.parametrize(("answer", "fields"), [(Choice, ["reason", "choice"]), (Amount, ["parts", "amount"])])
+def test_what_leads_to_an_answer_stands_before_it(answer: type[BaseModel], fields: list[str]) -> None:
+    assert list(answer.model_fields) == fields
+
+
+# --- several defendants --------------------------------------------------------------------------------------
+
+BROTHERS = CriminalCase(
+    id="brothers",
+    title="Two brothers",
+    facts="The defendants Mr Duan and Mr Bo went to a café. Mr Duan took a telephone. Mr Bo kept watch and hid it.",
+    defendants=("Mr Duan", "Mr Bo"),
+    gold=Gold(
+        charges=("theft",),
+        each=(DecidedFor(name="Mr Duan", charges=("theft",)), DecidedFor(name="Mr Bo", charges=("hiding loot",))),
+    ),
+)
+
+
+class OnEach(Court):
+    """Mr Bo objects; Mr Duan accepts."""
+
+    def said(self, request: Request) -> str:
+        bo = "Primary defendant:\n> Mr Bo" in text_of(request)
+        if request.task.name == "extract":
+            name = "Mr Bo" if bo else "Mr Duan"
+            return json.dumps({"defendant": name, "acts": [{"act": f"{name} did it.", "intent": "intent"}]})
+        if request.task.name == "respond":
+            return json.dumps({"accepts": not bo, "objection": "Too long." if bo else ""})
+        if request.task.name == "decide" and "> Mr Bo did it." in text_of(request):
+            return json.dumps({**FIRST, "charge": ["hiding loot"]})
+        return super().said(request)
+
+
+def test_each_of_several_defendants_has_facts_charges_and_a_term(house: Courthouse) -> None:
+    model = OnEach()
+    record = hear(house, model, BROTHERS, defendants="each")
+    verdict = record.run.verdict
+    assert verdict is not None
+    on_each = {one["defendant"]: one for one in verdict.details["judgments"]}
+    assert {name: one["judgment"]["charges"] for name, one in on_each.items()} == {
+        "Mr Duan": ["theft"],
+        "Mr Bo": ["hiding loot"],
+    }
+    assert verdict.details["judgment"]["charges"] == ["theft"]
+    assert ("first_instance" in on_each["Mr Duan"], "first_instance" in on_each["Mr Bo"]) == (False, True)
+    assert "Mr Duan: The defendant accepted" in verdict.note
+    assert "Mr Bo: The second instance upheld" in verdict.note
+    petitions = [call.path for call in record.calls if call.task == "petition"]
+    assert petitions == ["appeal/counsel/petition-defendant-2"]
+    views = {view.name: view.draw(record) for view in PROCEDURES["jurisagents"].views}
+    assert list(views["flow"]) == [
+        "First instance · Mr Duan", "First instance · Mr Bo", "Second instance · Mr Bo",
+    ]  # fmt: skip
+    assert list(views["judgment"]) == ["Mr Duan", "Mr Bo"]
+    assert "hiding loot" in str(views["judgment"]["Mr Bo"])
+    assert "'same'" in str(views["judgment"]["Mr Bo"])
+
+
+def test_the_primary_defendant_alone_is_judged_unless_asked_otherwise(house: Courthouse) -> None:
+    model = Court(objects=False)
+    verdict = hear(house, model, BROTHERS).run.verdict
+    assert verdict is not None
+    assert "judgments" not in verdict.details
+    assert "Other defendants in this case:\n> Mr Bo" in text_of(model.history[0])
+
+
+def test_a_case_with_several_defendants_can_be_refused(house: Courthouse) -> None:
+    record = hear(house, Court(), BROTHERS, defendants="refuse")
+    assert record.run.status == "failed"
+    assert "names 2 defendants" in record.run.reason
+    assert record.calls == ()
+
+
+def test_one_defendants_missing_answer_leaves_the_others_their_judgment(house: Courthouse) -> None:
+    class Broken(OnEach):
+        def said(self, request: Request) -> str:
+            broken = request.task.name == "decide" and "> Mr Bo did it." in text_of(request)
+            return "no answer" if broken else super().said(request)
+
+    verdict = hear(house, Broken(), BROTHERS, defendants="each").run.verdict
+    assert verdict is not None
+    assert [one["defendant"] for one in verdict.details["judgments"]] == ["Mr Duan"]
+    assert "Mr Bo: no judgment" in verdict.note
+
+
+# --- variants, settings, precedents --------------------------------------------------------------------------
+
+
+def test_one_judge_alone_is_told_of_no_panel_and_no_knowledge_base_that_is_not_there(house: Courthouse) -> None:
+    model = Court()
+    record = hear(house, model, variant="single-model")
+    assert record.retrievals == ()
+    (request,) = model.history
+    for word in ("hearing", "colleague", "junior", "senior", "chief", "listed", "looked up", "may apply"):
+        assert word not in text_of(request)
+    hear(house, model, variant="no-knowledge")
+    decides = [text_of(request) for request in model.history if request.task.name == "decide"]
+    assert len(decides) == 2
+    assert not any("may apply" in text for text in decides)
+
+
+def test_the_paper_settings_are_the_defaults_and_make_the_preset() -> None:
+    procedure = PROCEDURES["jurisagents"]
+    assert list(departures(procedure.setup(), procedure.paper_settings)) == []
+    presets = {preset.title: preset.changes for preset in procedure.presets}
+    assert presets["Paper"]["model"] == {"temperature": 0.0}
+    assert presets["Paper, with its models"]["model"] == {"temperature": 0.0, "id": "openai/gpt-4o"}
+    with pytest.raises(ValidationError, match="must be above 0"):
+        JurisAgentsSetup(dense_weight=0, words_weight=0)
+
+
+def precedent(name: str, facts: str, **gold: object) -> CriminalCase:
+    return CriminalCase(id=name, title=name, facts=facts, gold=Gold.model_validate(gold))
+
+
+def test_a_precedent_shows_only_what_is_known_of_its_judgment(house: Courthouse) -> None:
+    law = house.knowledge.of("cases", "mine")
+    law.add([precedent("term-unknown", "A telephone was taken on the bus.", charges=["theft"])])
+    law.add([precedent("charge-unknown", "A telephone was taken.", term_of_imprisonment={"imprisonment": 9})])
+    model = Court(objects=False)
+    hear(house, model, base="mine")
+    decide = text_of(model.history[2])
+    assert "Decided:\n> theft\n" in decide
+    assert "Decided:\n> 9 months\n" in decide
+    assert "0 months\n" not in decide
+
+
+def test_a_run_looks_in_the_knowledge_base_that_its_setup_names(house: Courthouse) -> None:
+    house.knowledge.of("statutes", "mine").add([Statute(number=264, text=Both(en="Whoever steals a telephone ..."))])
+    model = Court(objects=False)
+    record = hear(house, model, base="mine")
+    decide = text_of(model.history[2])
+    assert "Article 264:\n> Whoever steals a telephone ..." in decide
+    assert "unofficial" not in decide
+    assert [note.text.partition(" of the")[0] for note in record.of(Noted)] == [
+        "Nothing was found among the charges",
+        "Nothing was found among the precedents",
+    ]
+    assert "knowledge base mine" in str(PROCEDURES["jurisagents"].views[1].draw(record))
+    failed = hear(house, model, base="nowhere")
+    assert failed.run.status == "failed"
+    assert "There is no knowledge base “nowhere”" in failed.run.reason
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        CASE.facts,
+        CASE.facts.replace(". ", " .\n"),
+        f"The prosecution says: he fled. {CASE.facts} The court has heard this.",
+        CASE.facts.removesuffix(" He confessed."),
+    ],
+)
+def test_a_case_is_no_precedent_of_itself_in_whatever_writing(house: Courthouse, again: str) -> None:
+    base = house.knowledge.of("cases", "mine")
+    base.add([precedent("again", again, charges=["its own charge"], relevant_articles=[264])])
+    base.add([precedent("other", "A telephone was taken from a car.", charges=["another charge"])])
+    model = Court()
+    hear(house, model, base="mine")
+    seen = "\n".join(map(text_of, model.history))
+    assert "another charge" in seen
+    assert "its own charge" not in seen

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from courtroom.cases.document import LONGEST, Document
 from courtroom.cases.files import read_upload
 from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.readers.numbered_labels import NumberedLabels, names_from
 from courtroom.cases.readers.tables import task_from_text
 from courtroom.errors import CaseError, CourtroomError
 from tests.real import FOLDER, needs_real_data
@@ -191,6 +192,60 @@ def test_a_pasted_table_without_a_label_column_says_what_it_needs() -> None:
 )
 def test_the_published_forms_are_read_whole(name: str, rows: int, labels: tuple[str, ...], paired: bool) -> None:
     path = FOLDER / "classification" / name
-    (package,) = read_upload(name, path)
+    (package,) = read_upload(name, path, {"0": "entailment", "1": "not_entailment"} if name == "RTE.tsv" else None)
     assert isinstance(package.case, LabelledTask)
     assert (len(package.case.items), package.case.labels, package.case.paired) == (rows, labels, paired)
+
+
+PAIR = "sentence1\tsentence2\tlabel\tidx\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "numbers"),
+    [
+        ("RTE.tsv", PAIR + "A.\tB.\t0\t0\nC.\tD.\t1\t1\n", ("0", "1")),
+        ("WNLI.tsv", "index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\t1\n1\tC.\tD.\t0\n", ("0", "1")),
+        ("MRPC.tsv", "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t1\t2\tA.\tB.\n", ("1",)),
+        ("sst2.csv", "sentence,label,idx\nso good,1,0\nso what,-1,1\n", ("1",)),
+        ("qqp.jsonl", '{"question1": "A?", "question2": "B?", "is_duplicate": 1}', ("1",)),
+        ("three.json", '[{"text": "x", "label": 2}, {"text": "y", "label": 10.0}]', ("2", "10")),
+    ],
+)
+def test_numbers_are_no_labels_before_somebody_says_what_they_mean(
+    name: str, text: str, numbers: tuple[str, ...]
+) -> None:
+    with pytest.raises(NumberedLabels) as asked:
+        read(name, text)
+    assert asked.value.values == numbers
+    assert str(asked.value).startswith(f"{name}: The labels are numbers (")
+
+
+def test_numbers_mean_what_the_reader_is_told_and_minus_one_is_no_label() -> None:
+    text = PAIR + "A.\tB.\t0\t0\nC.\tD.\t1\t1\nE.\tF.\t-1\t2\n"
+
+    def labels(names: dict[str, str]) -> list[str | None]:
+        (package,) = read_upload("pairs.tsv", text.encode(), names)
+        assert isinstance(package.case, LabelledTask)
+        return [item.label for item in package.case.items]
+
+    assert labels({"0": "not_entailment", "1": "entailment"}) == ["not_entailment", "entailment", None]
+    assert labels(names_from("0=entailment, 1=not_entailment")) == ["entailment", "not_entailment", None]
+    with pytest.raises(CaseError, match="Row 2 has the label 1, which is not among 0=entailment"):
+        labels({"0": "entailment"})
+
+
+def test_the_same_columns_pose_the_question_that_their_labels_belong_to() -> None:
+    def question(names: dict[str, str]) -> str:
+        (package,) = read_upload("p.tsv", (PAIR + "A.\tB.\t0\t0\nC.\tD.\t1\t1\n").encode(), names)
+        assert isinstance(package.case, LabelledTask)
+        return package.case.question
+
+    assert "follow" in question({"0": "entailment", "1": "not_entailment"})
+    assert "mean the same" in question({"0": "not_equivalent", "1": "equivalent"})
+    assert question({"0": "red", "1": "blue"}) == ""
+
+
+@pytest.mark.parametrize("text", ["0:a", "a=b", "0=", "0=a,0=b", "0=a,1=A"])
+def test_names_that_cannot_be_are_refused_in_words(text: str) -> None:
+    with pytest.raises(CaseError, match=r"Give|two"):
+        names_from(text)

@@ -372,6 +372,21 @@ def test_a_search_shows_all_three_scores(house: Courthouse) -> None:
     assert table.value["Found"][0].startswith("Article 264")
 
 
+def test_an_imported_knowledge_base_is_shown_by_its_name_with_the_files_it_is_made_of(house: Courthouse) -> None:
+    law = json.dumps({"number": 264, "text": "Whoever steals ..."}).encode()
+    house.runner.do(house.imports.go_on(house.imports.begin("statutes", "law.jsonl", law, "prc"))).result()
+    app = page("knowledge", part="statutes")
+    assert "unofficial digest" in texts(app)
+    app.selectbox(key="base-statutes").set_value("prc").run()
+    assert not app.exception, app.exception
+    assert "law.jsonl (1 records)" in texts(app).replace("\\", "")
+    assert len(app.expander) == 2  # the import form, and the one article
+    assert "Unofficial digest" not in texts(app)
+    run = benched(house, "jurisagents")
+    (choice,) = [box for box in page("setup", fork=run).selectbox if box.label == "Knowledge base"]
+    assert (choice.options, choice.value) == (["bundled", "prc"], "bundled")
+
+
 def test_a_learning_step_is_undone_on_the_page(house: Courthouse) -> None:
     benched(house, "verdict", learning={"on": True})
     assert len(house.knowledge.memory.standards) + len(house.knowledge.memory.buffer) == 1

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed, merged
 from courtroom.engine.paper import PaperSetting, changes, departures, title_of
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
+from tests.test_pages import house, page
+
+__all__ = ["house"]  # a fixture
 
 PAPER = (PaperSetting("model.temperature", 0.0, "4.1"), PaperSetting("roles.clerk.max_tokens", 512, "4.2"))
 
@@ -55,3 +59,13 @@ def test_the_preset_paper_has_every_setting_of_the_paper(procedure: Procedure) -
     (preset,) = [preset for preset in procedure.presets if preset.title == "Paper"]
     values = merged(procedure.setup().model_dump(mode="json"), preset.changes)
     assert not list(departures(procedure.setup.model_validate(values), procedure.paper_settings))
+
+
+def test_the_setup_page_shows_where_a_setup_departs_from_the_paper(house: Courthouse) -> None:
+    app = page("setup")
+    departs = [expander for expander in app.expander if "settings as in the paper" in expander.label]
+    assert len(departs) == 1
+    next(n for n in app.number_input if n.label == "Jurors").set_value(5).run()
+    (table,) = [frame.value for frame in app.dataframe if "Paper" in frame.value.columns]
+    row = table[table["Setting"] == "Jurors"].iloc[0]
+    assert (row["Paper"], row["Here"], bool(row["Differs"]), table["Differs"].iloc[0]) == ("17", "5", True, True)

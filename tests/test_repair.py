@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 from courtroom.models import repair
 from courtroom.models.repair import CutOff, InvalidAnswer, Refused, Withheld, complaint, read_answer
@@ -187,3 +187,21 @@ def test_why_there_is_no_answer_is_told_apart(finish: str, error: type[InvalidAn
     with pytest.raises(InvalidAnswer) as caught:
         read_answer("I will not.", Opinion, finish)
     assert type(caught.value) is error
+
+
+class Odd(BaseModel):
+    """An answer whose author made a mistake."""
+
+    side: str
+
+    @field_validator("side")
+    @classmethod
+    def known(cls, side: str) -> str:
+        return {"buyer": side}[side]
+
+
+def test_whatever_goes_wrong_while_an_answer_is_read_is_that_answers_matter(caplog: pytest.LogCaptureFixture) -> None:
+    assert read_answer('{"side": "buyer"}', Odd, "stop") == Odd(side="buyer")
+    with pytest.raises(InvalidAnswer, match="it can't be read as JSON"):
+        read_answer('{"side": "seller"}', Odd, "stop")
+    assert "KeyError" in caplog.text

@@ -68,6 +68,7 @@ def test_a_schema_fits_the_strict_subset(forms: list[type[BaseModel]]) -> None:
     for form in forms:
         for part in parts(json.loads(schema_of(form))):
             assert part.keys() <= STRICT | BOUNDS, form
+            assert not {"enum", "pattern"} <= part.keys(), form
             if part.get("type") == "object":
                 assert part["additionalProperties"] is False
                 assert part["required"] == list(part["properties"])

@@ -179,23 +179,39 @@ def test_precedents_are_imported_and_found(shell: Shell, tmp_path: Path) -> None
     file = tmp_path / "cail.jsonl"
     file.write_text("\n".join(map(precedent, range(1, 4))))
     code, out, err = shell("knowledge", "import", str(file))
-    assert (code, out) == (0, "3 records of cail.jsonl are in “cases”.\n")
+    told = "3 records of cail.jsonl are in “cases” of the knowledge base “imported”. Hear cases with it by --set base=imported.\n"
+    assert (code, out) == (0, told)
     assert "Taking in 3 of 3" in err
     assert shell("knowledge", "import", str(file))[1] == out
-    rows = result(shell("knowledge", "search", "zither2 museum", "--in", "cases", "--k", "3", "--json"))
+    rows = result(
+        shell("knowledge", "search", "zither2 museum", "--in", "cases", "--base", "imported", "--k", "3", "--json")
+    )
     assert [row["id"].startswith("case-") for row in rows] == [True] * 3
     assert set(rows[0]) == {"id", "similarity", "dense_rank", "bm25", "bm25_rank", "fused"}
     assert (rows[0]["bm25_rank"], rows[0]["fused"] >= rows[1]["fused"]) == (1, True)
-    (line,) = shell("knowledge", "search", "zither2 museum", "--in", "cases", "--k", "1")[1].splitlines()
+    (line,) = shell("knowledge", "search", "zither2 museum", "--in", "cases", "--base", "imported", "--k", "1")[
+        1
+    ].splitlines()
     assert line.split("\t")[0] == rows[0]["id"]
 
 
 def test_statutes_are_imported_and_found(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "law.jsonl"
     file.write_text(json.dumps({"number": 400, "text": "Whoever lets a zither out of custody ..."}))
-    assert shell("knowledge", "import", str(file), "--into", "statutes")[1] == "1 records of law.jsonl are in “statutes”.\n"  # fmt: skip
-    (row,) = result(shell("knowledge", "search", "zither", "--mode", "bm25", "--k", "1", "--json"))
+    into = ("--into", "statutes", "--base", "prc")
+    assert "“statutes” of the knowledge base “prc”" in shell("knowledge", "import", str(file), *into)[1]
+    (row,) = result(shell("knowledge", "search", "zither", "--base", "prc", "--mode", "bm25", "--k", "1", "--json"))
     assert (row["id"], row["bm25_rank"]) == ("400", 1)
+    assert result(shell("knowledge", "search", "zither", "--mode", "bm25", "--json")) == []
+    bundled, prc = result(shell("knowledge", "bases", "--json"))
+    assert (bundled["base"], bundled["files"], prc["holds"]["statutes"]) == ("bundled", [], 1)
+    file.write_text(json.dumps({"number": 401, "text": "Whoever ..."}))
+    shell("knowledge", "import", str(file), *into, "--replace")
+    assert shell("knowledge", "bases")[1].splitlines()[1:] == [
+        "prc\t1 statutes\t0 charges\t0 cases",
+        "\tlaw.jsonl: 1 records, put in place of what was there",
+    ]
+    assert "1 records of “statutes.prc”" in shell("knowledge", "reindex", "statutes.prc")[1]
 
 
 def test_a_collection_is_indexed_anew(shell: Shell) -> None:
@@ -213,11 +229,13 @@ def test_an_import_or_search_that_can_not_be_is_told_in_a_sentence(shell: Shell,
     assert "`number` and `text`" in refused(shell("knowledge", "import", str(bad), "--into", "statutes"))
     assert "is not there" in refused(shell("knowledge", "import", str(tmp_path / "none.jsonl")))
     assert "is not there" in refused(shell("knowledge", "import", str(tmp_path)))
-    assert "`statutes` or `cases`" in refused(shell("knowledge", "import", str(bad), "--into", "nope"))
+    assert "`statutes`, `charges` or `cases`" in refused(shell("knowledge", "import", str(bad), "--into", "nope"))
     assert "no collection “nope”. Known: precedents, statutes" in refused(
         shell("knowledge", "search", "a wallet", "--in", "nope")
     )
     assert "no collection “nope”" in refused(shell("knowledge", "reindex", "nope"))
+    assert "no knowledge base “nope”. Known: bundled" in refused(shell("knowledge", "search", "x", "--base", "nope"))
+    assert "Import into another one" in refused(shell("knowledge", "import", str(bad), "--base", "bundled"))
     assert "some words" in refused(shell("knowledge", "search", " "))
     code, out, err = shell("knowledge", "search", "a wallet", "--k", "0")
     assert (code, out) == (2, "")

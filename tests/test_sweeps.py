@@ -274,7 +274,7 @@ def test_a_key_typed_for_a_sweep_is_spent_by_nobody_elses(house: Courthouse) -> 
         assert house.sweeps.store.sweep(sweep).status == "done"
         assert model.spent, "another seed is asked anew"
         assert all(spent == (keys or {}) for spent in model.spent)
-        assert sweep not in house.sweeps._keys, "and forgotten at its end"
+        assert sweep not in house.sweeps._crew._keys, "and forgotten at its end"
 
 
 def shell(home: Path, url: str, *words: str) -> subprocess.CompletedProcess[str]:

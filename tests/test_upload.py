@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.cases.files import Package, read_each, read_upload
+from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CaseError
 from tests.test_pages import house, page
@@ -77,3 +78,16 @@ def test_a_file_of_which_nothing_is_taken_in_is_an_error(house: Courthouse) -> N
     (told,) = app.error
     assert len(app.expander) == 1
     assert told.value.startswith("0 cases taken in, 2 refused: ")
+
+
+def test_what_numbers_mean_as_labels_is_given_beside_the_file(house: Courthouse) -> None:
+    data = b"sentence1\tsentence2\tlabel\nA.\tB.\t1\nC.\tD.\t0\n"
+    assert "The labels are numbers" in uploaded("WNLI.tsv", data).error[0].value
+    app = page()
+    app.button_group(key="adding").set_value("Upload").run()
+    app.text_input(key="label_names").set_value("0=not_entailment,1=entailment")
+    app.file_uploader[0].upload("WNLI.tsv", data).run()
+    next(button for button in app.button if button.label == "Take in").click().run()
+    case = house.library.case("wnli")
+    assert isinstance(case, LabelledTask)
+    assert [item.label for item in case.items] == ["entailment", "not_entailment"]

@@ -8,7 +8,8 @@ import stat
 import struct
 import zipfile
 import zlib
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import IO
 
 from courtroom.errors import CaseError
 
@@ -27,14 +28,20 @@ _BROKEN = (
 class Archive:
     """A ZIP file whose list of members has been found harmless.
 
+    Args:
+        data: its content, or where it lies.
+        members: how many files it may hold, if not the usual number.
+        unpacked: how many bytes it may unpack to, if not the usual number.
+
     Raises:
         CaseError: no ZIP file, too many members, too large unpacked, paths or links that lead out of it, a lock.
     """
 
-    def __init__(self, name: str, data: bytes) -> None:
+    def __init__(self, name: str, data: bytes | Path, members: int | None = None, unpacked: int | None = None) -> None:
         self.name = name
+        self._most, self._largest = members or MAX_MEMBERS, unpacked or MAX_UNPACKED
         try:
-            self._zip = zipfile.ZipFile(io.BytesIO(data))
+            self._zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
         except _BROKEN as error:
             raise CaseError(f"{name} is no ZIP file, or it is cut off. Pack it again.") from error
         files = (member for member in self._zip.infolist() if not member.is_dir())
@@ -62,12 +69,27 @@ class Archive:
         except _BROKEN as error:
             raise CaseError(f"{path} in {self.name} is damaged. Pack it again.") from error
 
+    def size(self, path: PurePosixPath) -> int:
+        """How many bytes a member unpacks to."""
+        return self._members[str(path)].file_size
+
+    def open(self, path: PurePosixPath) -> IO[bytes]:
+        """A member to be read bit by bit.
+
+        Raises:
+            CaseError: it is damaged.
+        """
+        try:
+            return self._zip.open(self._members[str(path)])
+        except _BROKEN as error:
+            raise CaseError(f"{path} in {self.name} is damaged. Pack it again.") from error
+
     def _check(self, members: list[zipfile.ZipInfo]) -> None:
         name = self.name
-        if len(members) > MAX_MEMBERS:
-            raise CaseError(f"{name} holds {len(members):,} files; {MAX_MEMBERS:,} are allowed. Split it.")
-        if sum(member.file_size for member in members) > MAX_UNPACKED:
-            raise CaseError(f"{name} unpacks to more than {MAX_UNPACKED // 2**20} MB. Split it.")
+        if len(members) > self._most:
+            raise CaseError(f"{name} holds {len(members):,} files; {self._most:,} are allowed. Split it.")
+        if sum(member.file_size for member in members) > self._largest:
+            raise CaseError(f"{name} unpacks to more than {self._largest // 2**20:,} MB. Split it.")
         for member in members:
             told = repr(member.filename[:80])
             if leads_out(member.filename) or stat.S_ISLNK(member.external_attr >> 16):

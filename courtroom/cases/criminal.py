@@ -9,13 +9,27 @@ from pydantic import Field, model_validator
 
 from courtroom.cases.case import Case
 from courtroom.errors import CaseError
-from courtroom.law.judgment import Judgment, Term, bare_charge
+from courtroom.law.judgment import Decided, Judgment, Term, bare_charge
 from courtroom.media.medium import Medium, hashed
 from courtroom.strict import Strict
 from courtroom.text.words import sentences
 
 Asked = Literal["judgment", "case_analysis", "crime_amount"]
 LETTERS = ("A", "B", "C", "D")
+
+
+class Given(Strict):
+    """What a record gives beside the facts as established, so that the rest is to be found (LawBench 3-1, 3-4, 3-5)."""
+
+    charges: tuple[str, ...] = ()
+    relevant_articles: tuple[int, ...] = ()
+    article_text: str = Field(default="", max_length=50_000)
+
+
+class DecidedFor(Decided):
+    """What was decided on one of several defendants (MultiLJP; MUD, charges alone)."""
+
+    name: str = Field(min_length=1)
 
 
 class Gold(Strict):
@@ -26,6 +40,11 @@ class Gold(Strict):
     term_of_imprisonment: Term | None = None
     choice: Literal["A", "B", "C", "D"] | None = None
     amount: float | None = Field(default=None, ge=0, description="Yuan.")
+    each: tuple[DecidedFor, ...] = Field(
+        default=(),
+        description="What was decided on each of several defendants; the other fields are of the primary one.",
+        exclude_if=lambda each: not each,
+    )
 
     @model_validator(mode="after")
     def _valid(self) -> Self:
@@ -38,6 +57,17 @@ class Gold(Strict):
             relevant_articles=self.relevant_articles or (),
             charges=tuple(bare_charge(charge) for charge in self.charges or ()),
             term_of_imprisonment=self.term_of_imprisonment or Term(),
+        )
+
+    def decided(self, defendant: str = "") -> Decided:
+        """What is known to have been decided, on the primary defendant where no other is named."""
+        for one in self.each:
+            if one.name == defendant:
+                return Decided.model_validate(one.model_dump(exclude={"name"}))
+        return Decided(
+            relevant_articles=self.relevant_articles or (),
+            charges=self.charges or (),
+            term_of_imprisonment=self.term_of_imprisonment,
         )
 
 
@@ -53,6 +83,9 @@ class CriminalCase(Case):
     defendants: tuple[str, ...] = Field(default=(), description="The primary defendant first.")
     options: tuple[str, ...] = Field(default=(), description="A to D, where a choice is asked.")
     frames: tuple[Medium, ...] = Field(default=(), description="Key frames, pictures or a video.")
+    given: Given | None = Field(
+        default=None, description="What is established beside the facts.", exclude_if=lambda given: given is None
+    )
     gold: Gold | None = None
 
     @model_validator(mode="after")
@@ -62,6 +95,9 @@ class CriminalCase(Case):
         ids = [medium.id for medium in self.frames]
         if doubled := {i for i in ids if ids.count(i) > 1}:
             raise ValueError(f"frame ids must be unique; used more than once: {', '.join(sorted(doubled))}")
+        judged = [one.name for one in self.gold.each] if self.gold else []
+        if unknown := [name for name in judged if name not in self.defendants or judged.count(name) > 1]:
+            raise ValueError(f"`gold.each` must name each defendant once; {unknown[0]} is none of them, or named again")
         return self
 
     @property
@@ -85,9 +121,16 @@ class CriminalCase(Case):
         return *filter(None, (self.defendant,)), *((self.asked.replace("_", " "),) if self.asked != "judgment" else ())
 
     def sections(self) -> tuple[tuple[str, str], ...]:
-        """Facts, options, defendants."""
+        """Facts, options, what is given, defendants."""
         options = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, self.options, strict=False))
-        told = (("Facts", self.facts), ("Options", options), ("Defendants", "\n".join(self.defendants)))
+        given = self.given or Given()
+        known = (*given.charges, *(f"Article {number}" for number in given.relevant_articles), given.article_text)
+        told = (
+            ("Facts", self.facts),
+            ("Options", options),
+            ("Given with the facts", "\n".join(filter(None, known))),
+            ("Defendants", "\n".join(self.defendants)),
+        )
         return tuple((title, text) for title, text in told if text)
 
     @classmethod
@@ -123,13 +166,12 @@ class CriminalCase(Case):
             return f"The right option: {self.gold.choice}"
         if self.gold.amount is not None:
             return f"The real amount: {self.gold.amount:,.2f} yuan"
-        real = self.gold.judgment()
-        parts = [
-            f"article {', '.join(map(str, real.relevant_articles))}" if self.gold.relevant_articles else "",
-            "; ".join(real.charges),
-            str(real.term_of_imprisonment) if self.gold.term_of_imprisonment is not None else "",
-        ]
-        return "Real judgment: " + " · ".join(filter(None, parts))
+        if self.gold.each:
+            return "Real judgments: " + " · ".join(
+                f"{one.name}: {self.gold.decided(one.name)}" for one in self.gold.each
+            )
+        real = str(self.gold.decided())
+        return f"Real judgment: {real}" if real else ""
 
     def with_addition(self, text: str, side: str) -> Self:
         """The facts with a further one at their end."""

@@ -53,20 +53,25 @@ class Package:
     """What a reader of another format could not take over."""
 
 
-def read_upload(name: str, source: bytes | Path) -> list[Package]:
+Names = Mapping[str, str] | None
+"""What labels that are numbers mean."""
+
+
+def read_upload(name: str, source: bytes | Path, labels: Names = None) -> list[Package]:
     """All cases of an uploaded file, or none.
 
     Args:
         name: the file's name; its ending says how it is read.
         source: its content, or where it lies; a folder is read as one case with `case.json` and media.
+        labels: what labels that are numbers mean, in a table of labelled texts.
 
     Raises:
         CaseError: a sentence that names the place and the mend.
     """
-    return [_or_raise(found) for found in read_each(name, source)]
+    return [_or_raise(found) for found in read_each(name, source, labels)]
 
 
-def read_each(name: str, source: bytes | Path) -> Iterator[Package | CaseError]:
+def read_each(name: str, source: bytes | Path, labels: Names = None) -> Iterator[Package | CaseError]:
     """An uploaded file record by record: the case, or why the record is none. Arguments are those of `read_upload`.
 
     Raises:
@@ -84,11 +89,11 @@ def read_each(name: str, source: bytes | Path) -> Iterator[Package | CaseError]:
     _check_size(name, len(source))
     ending = Path(name).suffix.lower()
     if ending == ".zip":
-        yield from _from_zip(Archive(name, source))
+        yield from _from_zip(Archive(name, source), labels)
     elif ending in (".json", ".jsonl"):
-        yield from _from_text(name, ending, source, beside)
+        yield from _from_text(name, ending, source, beside, labels)
     elif ending in texts.ENDINGS:
-        yield Package(texts.read(name, source))
+        yield Package(texts.read(name, source, labels))
     else:
         raise CaseError(f"{name} can't be read. Upload one of {', '.join(sorted(ENDINGS))}.")
 
@@ -156,7 +161,7 @@ def _or_raise(found: Package | CaseError) -> Package:
     return found
 
 
-def _from_zip(archive: Archive) -> Iterator[Package | CaseError]:
+def _from_zip(archive: Archive, labels: Names) -> Iterator[Package | CaseError]:
     paths = [path for path in archive.paths() if path.suffix.lower() in (".json", ".jsonl")]
     paths = [path for path in paths if path.name.lower() in CASE_NAMES] or paths
     if not paths:
@@ -165,10 +170,12 @@ def _from_zip(archive: Archive) -> Iterator[Package | CaseError]:
         where = f"{archive.name} › {path}"
         data = archive.read(path) or b""
         _check_size(where, len(data))
-        yield from _from_text(where, path.suffix.lower(), data, _Packed(archive, path.parent))
+        yield from _from_text(where, path.suffix.lower(), data, _Packed(archive, path.parent), labels)
 
 
-def _from_text(where: str, ending: str, data: bytes, files: _Files) -> Iterator[Package | CaseError]:
+def _from_text(
+    where: str, ending: str, data: bytes, files: _Files, labels: Names = None
+) -> Iterator[Package | CaseError]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -186,7 +193,7 @@ def _from_text(where: str, ending: str, data: bytes, files: _Files) -> Iterator[
     if not records:
         raise CaseError(f"{where} holds no case. Put at least one into it.")
     if (table := _table(records, ending)) is not None:
-        yield Package(texts.task(where, table))
+        yield Package(texts.task(where, table, labels))
         return
     for place, record in records:
         try:

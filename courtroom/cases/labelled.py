@@ -90,7 +90,9 @@ class LabelledTask(Case):
         return self.pool or hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def known(self) -> Iterator[Example]:
-        """Its examples as records to be found again; without any, its labelled texts."""
+        """Its examples as records to be found again; without any, its labelled texts; nothing where a pool holds them already."""
+        if self.pool and not self.examples:
+            return
         which, under = "example" if self.examples else "item", {label: self.under(label) for label in self.labels}
         for item in self.examples or self.items:
             if item.label is not None:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import count
-from pathlib import Path
 from typing import TypeVar
 
 from courtroom.cases.case import Case
@@ -21,6 +20,7 @@ from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
+from courtroom.store.writer import plainly
 from courtroom.strict import Strict
 
 C = TypeVar("C", bound=Case)
@@ -81,15 +81,18 @@ class Library:
 
         Raises:
             CaseError: the checks found errors; the sentences say which.
+            CourtroomError: the disk takes no more; nothing of the case stays.
         """
         errors = [f"{f.field}: {f.message}" for f in check(package.case, package.files) if f.severity == "error"]
         if errors:
             raise CaseError(f"{package.case.title} was not taken in. " + " ".join(errors))
-        return self._keep(take_media(package.case, package.files, self._media))
+        with plainly("then add the case again"), self._media.taking(package.files) as kept:
+            return self._keep(package.case.with_media(kept))
 
     def replace(self, case: Case) -> None:
         """Put an edited case in place of the one with its id."""
-        self._put(case)
+        with plainly("then save the case again"):
+            self._put(case)
 
     def delete(self, name: str) -> Case:
         """Forget one of the user's cases and return it; `restore` brings it back.
@@ -107,7 +110,8 @@ class Library:
 
     def restore(self, case: Case) -> Case:
         """Bring a deleted case back, under another id where its own has been taken since."""
-        return self._keep(case)
+        with plainly("then try again"):
+            return self._keep(case)
 
     def is_sample(self, name: str) -> bool:
         """Whether a case is bundled."""
@@ -119,7 +123,8 @@ class Library:
         folders = [read_folder(path.parent) for path in sorted((DATA / "cases").glob("*/case.json"))]
         plain = sorted([*(DATA / "documents").glob("*.json"), *(DATA / "tasks").glob("*.json")])
         packages = [*folders, *(package for path in plain for package in read_upload(path.name, path))]
-        return {p.case.id: take_media(p.case, p.files, self._media) for p in packages}
+        with plainly("then look at the cases again"):
+            return {p.case.id: take_media(p.case, p.files, self._media) for p in packages}
 
     def _own(self) -> tuple[list[Case], list[Unreadable]]:
         return read_all(self._database.connection.execute("SELECT id, body FROM cases ORDER BY added DESC"), _case)
@@ -149,7 +154,8 @@ class Library:
 
 def take_media(case: C, files: Mapping[str, bytes], store: MediaStore) -> C:
     """The case with each medium in the store and its content hash filled in."""
-    return case.with_media({name: store.take(data, Path(name).name) for name, data in files.items()})
+    with store.taking(files) as kept:
+        return case.with_media(kept)
 
 
 def _names(name: str) -> Iterator[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
+from courtroom.engine.payments import Payer, Payment, Payments
 from courtroom.errors import Unreadable
 from courtroom.media.medium import Medium
 from courtroom.models.request import Message, Reply, Request, digest_text
@@ -14,11 +16,22 @@ from courtroom.store.database import Database
 from courtroom.store.rows import read
 
 
+@dataclass(frozen=True)
+class Arrived:
+    """A call that came to its end, and who pays for it."""
+
+    request: Request
+    payer: Payer
+    reply: Reply | None
+    """None where the call failed."""
+    paid: Payment
+
+
 class AnswerStore:
     """Answers by key. Text parts are kept once, however many prompts share them."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self._database, self._payments = database, Payments(database)
         self._kept: set[str] = set()
 
     def reply(self, key: str) -> Reply | None:
@@ -26,11 +39,12 @@ class AnswerStore:
         row = self._database.connection.execute("SELECT reply FROM answers WHERE key = ?", (key,)).fetchone()
         return read("answer", key, lambda: Reply.model_validate_json(row["reply"])) if row else None
 
-    def keep(self, answers: Iterable[tuple[Request, Reply]]) -> None:
-        """Put answers on disk; when this returns, a killed process has not lost them."""
+    def keep(self, arrived: Iterable[Arrived]) -> None:
+        """Put answers and their payments on disk; when this returns, a killed process has lost neither."""
         texts: dict[str, str] = {}
         rows = []
-        for request, reply in answers:
+        ended = tuple(arrived)
+        for request, reply in ((one.request, one.reply) for one in ended if one.reply is not None):
             parts = (part for message in request.messages for part in message.parts if isinstance(part, str))
             texts.update({digest_text(part): part for part in parts})
             rows.append((request.key, request.spec.id, _packed(request), reply.model_dump_json(), time.time()))
@@ -38,6 +52,7 @@ class AnswerStore:
         with self._database.transaction() as db:
             db.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?)", new)
             db.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
+            self._payments.put((one.payer, one.request.key, one.paid) for one in ended)
         self._kept.update(texts)
 
     def request(self, key: str) -> tuple[Message, ...]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from courtroom.engine.answers import AnswerStore
+from courtroom.engine.answers import AnswerStore, Arrived
+from courtroom.engine.payments import Payer, Payment
 from courtroom.engine.ports import Permit
+from courtroom.models.errors import ModelError
 from courtroom.models.request import Model, Reply, Request, Watch
 from courtroom.store.writer import Writer
 
@@ -18,11 +20,15 @@ class Asker:
         self._answers, self._model, self._writer = answers, model, writer
         self._under_way: dict[str, asyncio.Task[Reply]] = {}
         self._persons: set[str] = set()
-        self._arrived: list[tuple[Request, Reply]] = []
+        self._arrived: list[Arrived] = []
         self._on_disk: asyncio.Future[None] | None = None
 
+    def knows(self, key: str) -> bool:
+        """See `ports.Asks`."""
+        return self._answers.reply(key) is not None
+
     async def answer(
-        self, request: Request, permit: Permit, watch: Watch | None = None, by: Model | None = None
+        self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
         """See `ports.Asks`. A caller that is cancelled leaves its call to finish: it is paid for."""
         while True:
@@ -34,7 +40,7 @@ class Asker:
             if (later := permit()) is None:
                 break
             await later
-        call = asyncio.create_task(self._ask(request, watch, by or self._model))
+        call = asyncio.create_task(self._ask(request, payer, watch, by or self._model))
         self._under_way[request.key] = call
         if by is not None:
             self._persons.add(request.key)
@@ -47,13 +53,17 @@ class Asker:
             self._under_way[key].cancel()
         await asyncio.gather(*self._under_way.values(), return_exceptions=True)
 
-    async def _ask(self, request: Request, watch: Watch | None, model: Model) -> Reply:
-        reply = await model.answer(request, watch)
-        await self._kept(request, reply)
+    async def _ask(self, request: Request, payer: Payer, watch: Watch | None, model: Model) -> Reply:
+        try:
+            reply = await model.answer(request, watch)
+        except ModelError as failure:
+            await self._kept(Arrived(request, payer, None, Payment.of(failure.paid)))
+            raise
+        await self._kept(Arrived(request, payer, reply, Payment.of(reply)))
         return reply
 
-    def _kept(self, request: Request, reply: Reply) -> asyncio.Future[None]:
-        """Done when the answer is on disk. Answers that arrive together are written together.
+    def _kept(self, arrived: Arrived) -> asyncio.Future[None]:
+        """Done when the answer and what it cost are on disk. Answers that arrive together are written together.
 
         Where the disk takes none they are held in memory until it does; see `Writer`.
         """
@@ -61,7 +71,7 @@ class Asker:
         if self._on_disk is None:
             self._on_disk = loop.create_future()
             loop.call_soon(self._write)
-        self._arrived.append((request, reply))
+        self._arrived.append(arrived)
         return self._on_disk
 
     def _write(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,10 @@ from courtroom.engine.asked import Asked
 from courtroom.engine.errors import BudgetReached
 from courtroom.engine.events import Called
 from courtroom.engine.exchange import Exchange
+from courtroom.engine.payments import Payer, Payment, Payments, in_sum
+from courtroom.engine.rehearsal import MemoryLedger
 from courtroom.engine.services import Services
+from courtroom.engine.spent import Spent
 
 Keep = Callable[[Asked[Any], Called], Awaitable[None]]
 
@@ -24,6 +27,34 @@ class Outcome:
     """In the order of the questions; None where the budget had no room."""
     stopped: str = ""
     """Why some were not asked; empty where all were."""
+
+
+class BesideLedger(MemoryLedger):
+    """Events in a list; what was paid for is known from the record, also where a process died before it kept the answer.
+
+    Args:
+        root: the run from which all of its family stems.
+        failures: how often a question, by its path, had no answer before.
+    """
+
+    def __init__(self, payments: Payments, run: str, root: str, failures: Mapping[str, int]) -> None:
+        super().__init__(run=run, root=root)
+        self._payments, self._failures = payments, failures
+
+    def paid(self, path: str, key: str) -> Payment | None:
+        """What was paid beside this run at this path for this answer."""
+        return self._payments.found(Payer(self.run, path, beside=True), key)
+
+    def failures(self, path: str) -> int:
+        """How often this question had no answer; it is asked anew."""
+        return self._failures.get(path, 0)
+
+
+def spent_with(payments: Payments, run: str) -> Spent:
+    """What a run has used up, together with all that was asked beside it: that stops at the run's budget too."""
+    paid = in_sum(one for beside in (False, True) for one in payments.of(run, beside=beside).values())
+    money = payments.known_money(run) + payments.known_money(run, beside=True)
+    return Spent(paid.calls, paid.tokens, money, paid.number)
 
 
 async def ask_beside(services: Services, questions: Sequence[Asked[Any]], keep: Keep) -> Outcome:

@@ -122,9 +122,7 @@ class Court(Generic[C, S]):
         finally:
             services.live.calls.pop(path, None)
         called = exchange.called()
-        services.spent.recorded += len(exchange.keys) - exchange.asked
-        services.spent.failed += answer is None
-        services.record(services.ledger.paid(called))
+        services.record(called)
         if answer is None:
             raise Abstained(called.error)
         return answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -17,9 +18,10 @@ from courtroom.engine.events import Called, Event, Retrieved, StageBegan, Verdic
 from courtroom.engine.gate import Gate
 from courtroom.engine.lease import Hand
 from courtroom.engine.live import Live
+from courtroom.engine.payments import Payer, Payment, in_sum
 from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.run import Status
+from courtroom.engine.run import CELL, Status
 from courtroom.engine.services import Services
 from courtroom.engine.spent import Spent
 from courtroom.engine.store import RunStore
@@ -52,7 +54,7 @@ class DiskLedger:
         self.root = store.root(run)
         before = tuple(overtaken)
         self._had = {(call.path, key) for call in before for key in call.keys}
-        self._paid = {(call.path, call.keys): call for call in before if call.keys and call.value is not None}
+        self._failures = Counter(call.path for call in before if call.value is None)
         self._known: dict[tuple[str, str], Event] = {(event.kind, event.path): event for event in events}
         self._new: list[Event] = []
 
@@ -90,9 +92,13 @@ class DiskLedger:
         called = self.called(path)
         return (path, key) in self._had or (called is not None and key in called.keys)
 
-    def paid(self, called: Called) -> Called:
-        """The same call as it was before the run was rewound, with what it has cost."""
-        return self._paid.get((called.path, called.keys), called)
+    def paid(self, path: str, key: str) -> Payment | None:
+        """What this run has paid at this path for this answer, also in a process that died before it wrote the event."""
+        return self.store.payments.found(Payer(self.run, path), key)
+
+    def failures(self, path: str) -> int:
+        """How often the call of this path failed and the run went on to ask it again."""
+        return self._failures[path]
 
     def learned(self, path: str) -> bool:
         """Whether this was learned already."""
@@ -144,11 +150,13 @@ class Drive:
             hand.do(partial(store.rewinding.rewind, run)).result()
         interventions_seen, interventions = store.interventions.count(run), store.interventions.of(run)
         events = [event for _, event in store.events(run)]
-        calls = [event for event in events if isinstance(event, Called)]
         stages = [event for event in events if isinstance(event, StageBegan)]
 
         overtaken = store.rewinding.overtaken(run)
-        ledger = DiskLedger(store, run, events, hand, teaches=row.parent is None, overtaken=overtaken)
+        paid = in_sum(store.payments.of(run).values())
+        ledger = DiskLedger(
+            store, run, events, hand, teaches=row.parent is None and row.origin != CELL, overtaken=overtaken
+        )
 
         def resumed() -> None:
             hand.do(partial(store.set_status, run, "running"))
@@ -166,11 +174,7 @@ class Drive:
             seats=seats,
             gate=Gate(row.control, stages[-1].index if stages else -1, paused=paused, resumed=resumed),
             live=live,
-            spent=Spent(
-                calls=sum(call.asked for call in (*calls, *overtaken)),
-                tokens=sum(call.prompt_tokens + call.completion_tokens for call in (*calls, *overtaken)),
-                money=sum(call.cost or 0.0 for call in (*calls, *overtaken)),
-            ),
+            spent=Spent(paid.calls, paid.tokens, store.payments.known_money(run), paid.number),
         )
         setup = store.setup(run, procedure.setup)
         deliberation = Deliberation(procedure, store.case(row), setup, row.seed, interventions, services)

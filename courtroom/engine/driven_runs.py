@@ -29,6 +29,8 @@ SetUp = Callable[[str, Live, Hand, Callable[[], None]], Coroutine[Any, Any, Driv
 NO_KEYS: Mapping[str, str] = {}
 BEAT_S = 0.5
 """How often a driver looks for a new control, and a waiter at a run that another process drives."""
+DRIVEN_S = 10 * BEAT_S
+"""How often a waiter looks at a run that this process drives, although it would be told."""
 HELD_S = 0.05
 LOST_TWICE = "The program ended twice while it worked on this run. Press Run to try again; nothing is lost."
 
@@ -45,6 +47,8 @@ class DrivenRuns:
         self._lives: dict[str, Live] = {}
         self._said: dict[str, Control] = {}
         """Controls that this process has put on disk and not yet obeyed."""
+        self._news: dict[str, asyncio.Event] = {}
+        """Set, and taken out, when a run's status is on disk. Each run has its own: hundreds may be waited for at once."""
         self._claiming = asyncio.Lock()
         writer.listen(lambda trouble: loop.call(partial(self._hold, trouble)))
 
@@ -67,7 +71,8 @@ class DrivenRuns:
     async def settled(self, run: str) -> None:
         """Wait until the run is done, failed or paused. It is taken over from a driver that dies."""
         while True:
-            news = self._loop.news
+            # Taken before a look at what there is, so that no news are missed in between.
+            news = self._news.setdefault(run, asyncio.Event())
             status, owner, heartbeat = await asyncio.to_thread(self._standing, run)
             if status != "running":
                 return
@@ -76,7 +81,8 @@ class DrivenRuns:
                     await self.take_up_alone(run, self._store.control(run))
                 except CourtroomError as error:
                     log.info("run %s can't be taken over now: %s", run, error)
-            await self._loop.wait(news, BEAT_S)  # what other processes do is seen only on disk
+            # What other processes do is seen only on disk; of a run that is driven here there are news.
+            await self._loop.wait(news, DRIVEN_S if run in self._runs else BEAT_S)
 
     async def take_up_alone(self, run: str, control: Control, keys: Mapping[str, str] = NO_KEYS) -> None:
         """Take up a run that nobody drives, unless its last two drivers ended without a new event between them."""
@@ -155,7 +161,7 @@ class DrivenRuns:
         run, say = driven.run, partial(self._store.set_status, driven.run)
         hand = Hand(self._store.lease, run, self._driver.owner, self._writer, partial(self._wrong, driven))
         try:
-            drive = await self._set_up(run, self._lives[run], hand, self._loop.tell)
+            drive = await self._set_up(run, self._lives[run], hand, lambda: self._loop.call(partial(self._tell, run)))
             drive.gate.hold(bool(self._writer.trouble))
             driven.drive = drive
             async with asyncio.TaskGroup() as group:
@@ -179,7 +185,7 @@ class DrivenRuns:
                 self._runs.pop(
                     run
                 ).keys.clear()  # answers under way still arrive; they are not asked for again with these
-                self._loop.tell()
+                self._tell(run)
 
     async def _beat(self, driven: DrivenRun, drive: Drive) -> None:
         """Show that the run is driven, and obey what other processes say of it."""
@@ -206,6 +212,11 @@ class DrivenRuns:
         await self.let_go(run)
         if not control.paused and not control.stopped:
             await self.take_up(run, control)
+
+    def _tell(self, run: str) -> None:
+        """Wake who waits for news of a run; called on the loop."""
+        if news := self._news.pop(run, None):
+            news.set()
 
     def _wrong(self, driven: DrivenRun, error: BaseException) -> None:
         """A write of a run failed; called in the writer's thread."""

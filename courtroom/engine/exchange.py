@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from courtroom.engine.asked import Asked
 from courtroom.engine.events import Called
+from courtroom.engine.payments import Payer, Payment, in_sum
 from courtroom.engine.services import Services
 from courtroom.engine.spent import Need, Reserved
 from courtroom.media.left_out import without_media
@@ -46,6 +47,8 @@ class Exchange(Generic[A]):
 
     Each re-ask is a request of its own with its own key, so that a resumed run walks the same way over the record.
 
+    The question and its re-asks are one series. Where all answers of a series are on record and none of them can be read,
+    and the run is to ask again who failed, the next series asks for new samples; who comes later finds them on record.
     """
 
     def __init__(self, services: Services, asked: Asked[A]) -> None:
@@ -53,9 +56,11 @@ class Exchange(Generic[A]):
         self._member, self._given, self._path, self._stage = asked.member, asked.task, asked.path, asked.stage
         self._task = asked.task  # without its media where the model is asked on texts alone
         self._spec = asked.member.spec  # another one where a person has not answered in time
-        self.keys: list[str] = []
-        self.asked = 0
-        self._paid: list[Reply] = []
+        self._keys: list[str] = []
+        self._paid: list[Payment] = []
+        self._series = 0
+        self._is_new = False
+        """Whether anything was asked anew in this series."""
         self._latency = 0.0
         self._answer: A | None = None
         self._error = ""
@@ -66,7 +71,20 @@ class Exchange(Generic[A]):
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
         request = await self.request()
-        reasks = self._setup.reasks
+        while not await self._asked(request):
+            self._series += 1
+            request = await self.request()
+            if not (self._services.asker.knows(request.key) or self._again_is_due()):
+                break
+        return self._answer
+
+    def _again_is_due(self) -> bool:
+        """Whether the run is to ask again, and has not done so in vain just now."""
+        return self._series <= self._services.ledger.failures(self._path) and not self._is_new
+
+    async def _asked(self, request: Request) -> bool:
+        """One series. False where no answer of it can be read."""
+        reasks, self._is_new = self._setup.reasks, False
         while self._answer is None:
             try:
                 reply = await self._reply(request)
@@ -85,14 +103,14 @@ class Exchange(Generic[A]):
             except InvalidAnswer as unreadable:
                 self._error = _why(request.spec, unreadable)
                 if reasks == 0 or isinstance(unreadable, (Refused, Withheld)):
-                    break
+                    return False
                 reasks -= 1
                 request = await self._again(request, reply, unreadable)
-        return self._answer
+        return True
 
     def called(self) -> Called:
         """The event that records this exchange."""
-        costs = [reply.cost for reply in self._paid]
+        paid = in_sum(self._paid)
         return Called(
             path=self._path,
             stage=self._stage,
@@ -103,16 +121,16 @@ class Exchange(Generic[A]):
             answered=self._last.model,
             connection=self._last.connection,
             address=self._last.address,
-            source="person" if self._spec.id == PERSON else "asked" if self.asked else "recorded",
-            keys=tuple(self.keys),
+            source="person" if self._spec.id == PERSON else "asked" if paid.calls else "recorded",
+            keys=tuple(self._keys),
             value=self._answer.model_dump(mode="json") if self._answer is not None else None,
             error="" if self._answer is not None else self._error,
             described=self._described,
-            asked=self.asked,
-            attempts=sum(reply.attempts for reply in self._paid),
-            prompt_tokens=sum(reply.usage.prompt for reply in self._paid),
-            completion_tokens=sum(reply.usage.completion for reply in self._paid),
-            cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+            asked=paid.calls,
+            attempts=paid.attempts,
+            prompt_tokens=paid.prompt,
+            completion_tokens=paid.completion,
+            cost=paid.cost,
             latency_s=round(self._latency, 3),
         )
 
@@ -167,7 +185,8 @@ class Exchange(Generic[A]):
         messages = await prompts.render(self._task, sees=sees)
         # What a person says holds for this run and its forks: another run of the same case asks anew.
         whose = f"/{self._services.ledger.root}" if spec.id == PERSON else ""
-        tag = f"{self._seed}/{self._member.id}{whose}"
+        series = f"/again-{self._series}" if self._series else ""
+        tag = f"{self._seed}/{self._member.id}{whose}{series}"
         return Request(spec, tuple(messages), self._task, tag, await self._services.sight.address(spec))
 
     async def _reply(self, request: Request) -> Reply:
@@ -183,35 +202,36 @@ class Exchange(Generic[A]):
             if isinstance(room, asyncio.Event):
                 return self._later(room)
             held = room
-            self.asked += 1
             return None
 
-        by = (
-            self._services.seats.person(self._services.ledger.run, self._path, self._member)
-            if request.spec.id == PERSON
-            else None
-        )
-        paid: Reply | None = None
+        payer = Payer(self._services.ledger.run, self._path, self._services.beside)
+        by = self._services.seats.person(payer.run, payer.path, self._member) if request.spec.id == PERSON else None
+        paid: Payment | None = None
         try:
-            reply, new = await self._services.asker.answer(request, permit, self._services.live.watch(self._path), by)
-            paid = reply if new else None
+            watch = self._services.live.watch(self._path)
+            reply, is_new = await self._services.asker.answer(request, payer, permit, watch, by)
+            if is_new:
+                paid, self._is_new = Payment.of(reply), True
+            elif (paid := self._services.ledger.paid(self._path, request.key)) is not None:
+                spent.add(paid)
         except ModelError as failure:
-            paid = failure.paid if held is not None else None  # who waited for another's call has not paid for it
+            # Who waited for another's call has not paid for it.
+            paid = Payment.of(failure.paid) if held is not None else None
             raise
         finally:
             if held is not None:
                 spent.settle(held, paid)
             if paid is not None:
                 self._pay(paid)
-        self.keys.append(request.key)
+        self._keys.append(request.key)
         self._last = reply
         self._latency += reply.latency_s
         return reply
 
-    def _pay(self, reply: Reply) -> None:
+    def _pay(self, paid: Payment) -> None:
         """Keep what calls have used up, whatever came of them."""
-        self._paid.append(reply)
-        if reply.cost is None and self._setup.budget.money is not None:
+        self._paid.append(paid)
+        if paid.cost is None and self._setup.budget.money is not None:
             self._services.note(
                 f"price/{self._spec.id}",
                 f"No price is known for {self._spec.id}: its calls don't count against the budget of money. "

@@ -27,6 +27,8 @@ class Widget(StrEnum):
     """What a member looks at first, a text by member; edited beside the members' models."""
     RULES = "rules"
     """Rules that are given to members, a text each."""
+    KNOWLEDGE_BASE = "knowledge-base"
+    """The name of a knowledge base of criminal law; a page offers those that are there."""
 
 
 def declared(*, widget: Widget | None = None, varied: bool = True, set_for: str = "") -> JsonDict:

@@ -1,4 +1,4 @@
-"""Who drives a run or a sweep: one process at a time, known by its name, taken for dead only when it is."""
+"""Who drives a run, a sweep or an experiment: one process at a time, known by its name, taken for dead only when it is."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Lease:
         table: has the columns `owner` and `heartbeat`. A heartbeat is compared with itself alone, never with a clock.
     """
 
-    def __init__(self, database: Database, table: Literal["runs", "sweeps"]) -> None:
+    def __init__(self, database: Database, table: Literal["runs", "sweeps", "experiments"]) -> None:
         self.table = table
         self._database = database
 

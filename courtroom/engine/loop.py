@@ -17,7 +17,6 @@ class Loop:
 
     def __init__(self) -> None:
         self._kept: set[asyncio.Task[None]] = set()
-        self._news = asyncio.Event()  # set, and replaced, at all news
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="courtroom-engine", daemon=True)
         self._thread.start()
@@ -34,15 +33,6 @@ class Loop:
         """Call something on the loop; nothing where the loop has ended."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(work)
-
-    def tell(self) -> None:
-        """Wake who waits for news."""
-        self.call(self._wake)
-
-    @property
-    def news(self) -> asyncio.Event:
-        """Set at the next news. Taken before a look at what there is, so that no news are missed in between."""
-        return self._news
 
     async def wait(self, news: asyncio.Event, seconds: float) -> None:
         """Wait for news, for so long at most."""
@@ -76,7 +66,3 @@ class Loop:
         task = self._loop.create_task(work)
         self._kept.add(task)
         task.add_done_callback(self._kept.discard)
-
-    def _wake(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()

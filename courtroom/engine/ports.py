@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from courtroom.engine.events import Called, Event, Retrieved
 from courtroom.engine.interventions import Intervention
+from courtroom.engine.payments import Payer, Payment
 from courtroom.engine.setup import Member
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
@@ -21,12 +22,17 @@ Permit = Callable[[], Awaitable[None] | None]
 class Asks(Protocol):
     """Who gets answers for a court."""
 
+    def knows(self, key: str) -> bool:
+        """Whether an answer is on record under this key."""
+        ...
+
     async def answer(
-        self, request: Request, permit: Permit, watch: Watch | None = None, by: Model | None = None
+        self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
         """The reply, and whether it was asked anew. `permit` is called before.
 
         Args:
+            payer: on whose account a call goes down.
             by: who answers; None is the model that the request names.
         """
         ...
@@ -70,8 +76,12 @@ class Ledger(Protocol):
         """Whether this run took the answer under this key at this path, as it stands or before it was worked out anew."""
         ...
 
-    def paid(self, called: Called) -> Called:
-        """The same call as it was recorded before the run was worked out anew, with what it has cost; else as given."""
+    def paid(self, path: str, key: str) -> Payment | None:
+        """What this run has paid at this path for the answer under this key, in whatever process; None is nothing."""
+        ...
+
+    def failures(self, path: str) -> int:
+        """How often the call of this path failed and the run went on to ask it again."""
         ...
 
     def learned(self, path: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -20,6 +20,7 @@ from courtroom.engine.events import (
     Voted,
 )
 from courtroom.engine.interventions import Intervention
+from courtroom.engine.payments import Payment, in_sum
 from courtroom.engine.run import Run
 from courtroom.engine.setup import Member, Setup
 
@@ -38,7 +39,9 @@ class Record:
     interventions: tuple[Intervention, ...] = ()
     """What persons did to it, in order."""
     overtaken: tuple[Called, ...] = ()
-    """Calls that were made before an intervention had the run worked out anew, and that do not stand in it any more."""
+    """Calls that were made before the run was worked out anew from an earlier stage, and that do not stand in it any more."""
+    paid: Mapping[str, Payment] = field(default_factory=dict)
+    """All that it has paid for, by path; also for calls that are overtaken, or have not come to an end."""
 
     def of(self, kind: type[E]) -> list[E]:
         """All events of one type, in order."""
@@ -113,7 +116,10 @@ class Record:
 
         run = self.run.model_copy(update={"verdict": None if later else self.run.verdict})
         return replace(
-            self, run=run, events=tuple((at, event) for at, event in self.events if event.stage not in later)
+            self,
+            run=run,
+            events=tuple((at, event) for at, event in self.events if event.stage not in later),
+            paid={path: one for path, one in self.paid.items() if path.partition("/")[0] not in later},
         )
 
     def ballot_name(self, path: str) -> str:
@@ -150,7 +156,7 @@ class Record:
     @property
     def asked(self) -> int:
         """Calls really made for this run."""
-        return sum(call.asked for call in (*self.calls, *self.overtaken))
+        return self._spent.calls
 
     @property
     def recorded(self) -> int:
@@ -165,11 +171,13 @@ class Record:
     @property
     def tokens(self) -> tuple[int, int]:
         """Prompt and completion tokens that this run has used."""
-        calls = (*self.calls, *self.overtaken)
-        return sum(c.prompt_tokens for c in calls), sum(c.completion_tokens for c in calls)
+        return self._spent.prompt, self._spent.completion
 
     @property
     def cost(self) -> float | None:
         """US dollars that this run has spent; None where a price is unknown."""
-        costs = [call.cost for call in (*self.calls, *self.overtaken)]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
+        return self._spent.cost
+
+    @cached_property
+    def _spent(self) -> Payment:
+        return in_sum(self.paid.values())

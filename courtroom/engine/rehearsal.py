@@ -15,6 +15,7 @@ from courtroom.engine.deliberation import Deliberation
 from courtroom.engine.events import Called, Event, Retrieved
 from courtroom.engine.gate import Gate
 from courtroom.engine.interventions import Intervention
+from courtroom.engine.payments import Payer, Payment
 from courtroom.engine.ports import Knows, Permit, Sees
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.services import Services
@@ -82,9 +83,13 @@ class MemoryLedger:
         """Nothing was answered before a rehearsal."""
         return False
 
-    def paid(self, called: Called) -> Called:
+    def paid(self, path: str, key: str) -> Payment | None:
         """Nothing was paid before a rehearsal."""
-        return called
+        return None
+
+    def failures(self, path: str) -> int:
+        """Nothing has failed before a rehearsal."""
+        return 0
 
     def learned(self, path: str) -> bool:
         """A rehearsal teaches nothing: all counts as learned."""
@@ -109,13 +114,17 @@ class Counting:
     anew: Counter[str] = field(default_factory=Counter)
     found: int = 0
 
+    def knows(self, key: str) -> bool:
+        """See `ports.Asks`."""
+        return self._reply(key) is not None
+
     async def answer(
-        self, request: Request, permit: Permit, watch: Watch | None = None, by: Model | None = None
+        self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
         """See `ports.Asks`."""
         model = request.spec.id
         self.calls[model] += 1
-        if kept := self.on_record(request.key) or self.known.get(request.key):
+        if kept := self._reply(request.key):
             self.found += 1
             return kept, False
         self.anew[request.task.title] += 1
@@ -125,6 +134,9 @@ class Counting:
             self.completion[model] += estimate_tokens(text)
         reply = self.known[request.key] = Reply(text=text, usage=Usage(), cost=0.0)
         return reply, True
+
+    def _reply(self, key: str) -> Reply | None:
+        return self.on_record(key) or self.known.get(key)
 
 
 class NobodySits:

@@ -17,6 +17,7 @@ from courtroom.engine.deliberation import Deliberation
 from courtroom.engine.errors import Abstained, QuorumLost
 from courtroom.engine.events import Called, Retrieved
 from courtroom.engine.gate import Gate
+from courtroom.engine.payments import Payer
 from courtroom.engine.ports import Asks, Permit, Sees
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -55,8 +56,12 @@ class Recorded:
 
     on_record: Callable[[str], Reply | None]
 
+    def knows(self, key: str) -> bool:
+        """See `ports.Asks`."""
+        return self.on_record(key) is not None
+
     async def answer(
-        self, request: Request, permit: Permit, watch: Watch | None = None, by: Model | None = None
+        self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
         """See `ports.Asks`.
 

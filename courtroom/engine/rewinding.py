@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from courtroom.engine.events import Called, Voted, read_event
+from courtroom.engine.events import Called, StageBegan, Voted, read_event
 from courtroom.store.database import Database
 
 KEPT = ("learned", "note")
@@ -42,33 +42,33 @@ class Rewinding:
             db.execute("DELETE FROM rewinds WHERE run = ?", (run,))
 
     def ask_again(self, run: str) -> None:
-        """Have the members that are without a vote asked again where they failed, and all ballots held anew."""
+        """Have the run rewound so that those who failed are asked again; answers that were given come from the record.
+
+        It goes back to the earliest last failure of the members without a vote or an answer in the last stage. Where none
+        of them failed, as those who did were left out since, it goes back to the last failure of all.
+        """
         with self._database.transaction() as db:
             rows = db.execute(
-                "SELECT seq, kind, body FROM events WHERE run = ? AND overtaken = 0 AND kind IN ('call', 'vote')",
+                "SELECT body FROM events WHERE run = ? AND overtaken = 0 AND kind IN ('stage', 'call', 'vote') ORDER BY seq",
                 (run,),
             )
-            events = [(row["seq"], read_event(run, row["body"])) for row in rows]
-            missing = {vote.member for _, vote in events if isinstance(vote, Voted) and vote.choice is None}
-            new = self._next(run)
-            db.executemany(
-                "UPDATE events SET overtaken = ? WHERE seq = ?",
-                [
-                    (new, seq)
-                    for seq, call in events
-                    if isinstance(call, Called) and call.value is None and call.member in missing
-                ],
-            )
-            db.execute(
-                "UPDATE events SET overtaken = ? WHERE run = ? AND overtaken = 0 AND kind IN ('tally', 'vote', 'stage-end')",
-                (new, run),
-            )
+            events = [read_event(run, row["body"]) for row in rows]
+            index = {event.path: event.index for event in events if isinstance(event, StageBegan)}
+            here = max(index, key=index.__getitem__, default="")
+            failed: dict[str, int] = {}
+            without: set[str] = set()
+            for event in events:
+                if isinstance(event, Called) and event.value is None and event.stage in index:
+                    failed[event.member] = max(index[event.stage], failed.get(event.member, 0))
+                    without |= {event.member} if event.stage == here else set()
+                elif isinstance(event, Voted) and event.choice is None and event.stage == here:
+                    without.add(event.member)
+            if failed:
+                now = [failed[member] for member in without & failed.keys()]
+                self.plan(run, min(now) if now else max(failed.values()))
 
     def overtaken(self, run: str) -> list[Called]:
-        """Calls that no longer stand in the run; of those with the same answer one, as it was paid once.
-
-        One that was answered and stands again, with what it has cost, is not among them.
-        """
+        """Calls that no longer stand in the run. One that was answered and stands again is not among them."""
         rows = self._database.connection.execute(
             "SELECT gone.body AS gone, stands.body AS stands FROM events AS gone LEFT JOIN events AS stands"
             " ON stands.run = gone.run AND stands.overtaken = 0 AND stands.kind = 'call' AND stands.path = gone.path"
@@ -79,7 +79,7 @@ class Rewinding:
         for number, row in enumerate(rows):
             gone, stands = (read_event(run, body) if body else None for body in (row["gone"], row["stands"]))
             assert isinstance(gone, Called)
-            if gone.value is None:  # asked again it is paid again
+            if gone.value is None:
                 calls[number] = gone
             elif not isinstance(stands, Called) or stands.keys != gone.keys:
                 calls.setdefault((gone.path, gone.keys), gone)

@@ -9,6 +9,8 @@ from courtroom.engine.events import Verdict
 from courtroom.strict import Strict
 
 Status = Literal["running", "paused", "done", "failed"]
+CELL = "cell"
+"""The origin of an experiment's run that teaches the knowledge base nothing, so that no cell depends on what came before it."""
 
 
 class Run(Strict):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from courtroom.engine.asked import Asked
 from courtroom.engine.asker import Asker
-from courtroom.engine.beside import Keep, Outcome, ask_beside
+from courtroom.engine.beside import BesideLedger, Keep, Outcome, ask_beside, spent_with
 from courtroom.engine.control import Control
 from courtroom.engine.drive import Drive
 from courtroom.engine.driven_runs import NO_KEYS, DrivenRuns
@@ -20,9 +20,7 @@ from courtroom.engine.loop import Loop
 from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.rehearsal import MemoryLedger
 from courtroom.engine.services import Services
-from courtroom.engine.spent import Spent
 from courtroom.engine.store import RunStore
 from courtroom.errors import Unreadable
 from courtroom.models.keys import KEYS
@@ -73,6 +71,7 @@ class Runner:
             events=tuple(self._store.events(run)),
             interventions=self._store.interventions.of(run),
             overtaken=tuple(self._store.rewinding.overtaken(run)),
+            paid=self._store.payments.of(run),
         )
 
     def live(self, run: str) -> Live:
@@ -152,18 +151,18 @@ class Runner:
         self,
         record: Record,
         questions: Sequence[Asked[Any]],
-        spent: Spent,
+        failures: Mapping[str, int],
         keep: Keep,
         keys: Mapping[str, str] = NO_KEYS,
     ) -> Future[Outcome]:
         """Ask questions beside a run, driven or not; nothing of it is written into the run.
 
         Args:
-            spent: what counts against the budget so far.
+            failures: how often a question, by its path, had no answer before.
             keep: puts a call on record as soon as it is answered.
             keys: what the person typed who asks.
         """
-        return self.do(self._ask_beside(record, questions, spent, keep, keys))
+        return self.do(self._ask_beside(record, questions, failures, keep, keys))
 
     def watch(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something on the engine's loop for which nobody waits; it ends when the engine does."""
@@ -225,19 +224,26 @@ class Runner:
         )
 
     async def _ask_beside(
-        self, record: Record, questions: Sequence[Asked[Any]], spent: Spent, keep: Keep, keys: Mapping[str, str]
+        self,
+        record: Record,
+        questions: Sequence[Asked[Any]],
+        failures: Mapping[str, int],
+        keep: Keep,
+        keys: Mapping[str, str],
     ) -> Outcome:
         KEYS.set(keys)
         await self._warm(record)
         run = record.run.id
+        root = await asyncio.to_thread(self._store.root, run)
         services = Services(
-            ledger=MemoryLedger(run=run, root=await asyncio.to_thread(self._store.root, run)),
+            ledger=BesideLedger(self._store.payments, run, root, failures),
             asker=self._asker,
             knowledge=self._knowledge,
             sight=self._sight,
             seats=self._seats,
             gate=Gate(Control(), -1, paused=lambda why, control: None, resumed=lambda: None),
-            spent=spent,
+            spent=await asyncio.to_thread(spent_with, self._store.payments, run),
+            beside=True,
         )
         return await ask_beside(services, questions, keep)
 

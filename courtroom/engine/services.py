@@ -26,6 +26,8 @@ class Services:
     gate: Gate
     live: Live = field(default_factory=Live)
     spent: Spent = field(default_factory=Spent)
+    beside: bool = False
+    """Whether what is asked is asked beside the run, and counted apart."""
     asking: Callable[[Asked[Any]], None] = lambda asked: None
     """Is given each question before it is asked."""
 

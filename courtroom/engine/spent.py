@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import dataclass, field
 
 from courtroom.engine.errors import BudgetReached
+from courtroom.engine.payments import Payment
 from courtroom.engine.setup import Budget
 from courtroom.models.prices import Price
-from courtroom.models.request import Reply
 
 _RAISE = "Raise it and continue; nothing is lost."
 _FIRST = 256
@@ -51,8 +51,8 @@ class Spent:
     calls: int = 0
     tokens: int = 0
     money: float = 0.0
-    recorded: int = 0
-    failed: int = 0
+    number: int = 0
+    """Of the last payment on record that is counted here."""
     _open: set[Reserved] = field(default_factory=set)
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
     _answers: list[int] = field(default_factory=lambda: [0, 0])
@@ -84,20 +84,26 @@ class Spent:
         self._open.add(held)
         return held
 
-    def settle(self, held: Reserved, reply: Reply | None) -> None:
+    def settle(self, held: Reserved, paid: Payment | None) -> None:
         """Give the reservation back; what the call took is used up. None: it failed, or another's answer was taken."""
         self._open.discard(held)
-        if reply is not None:
-            usage = reply.usage
-            self.tokens += usage.prompt + usage.completion
-            self.money += reply.cost or 0.0
+        if paid is not None:
+            self.tokens += paid.tokens
+            self.money += paid.cost or 0.0
             self._answers[0] += 1
-            self._answers[1] += usage.completion
+            self._answers[1] += paid.completion
             if held.need.prompt:
-                self._longer = max(self._longer, usage.prompt / held.need.prompt)
-            self._costs[held.need.model] = max(self._costs.get(held.need.model, 0.0), reply.cost or 0.0)
+                self._longer = max(self._longer, paid.prompt / held.need.prompt)
+            self._costs[held.need.model] = max(self._costs.get(held.need.model, 0.0), paid.cost or 0.0)
         self._settled.set()
         self._settled = asyncio.Event()
+
+    def add(self, paid: Payment) -> None:
+        """Count a payment of this run that was under way when it was taken up; one that is counted stays counted once."""
+        if paid.number > self.number:
+            self.calls += paid.calls
+            self.tokens += paid.tokens
+            self.money += paid.cost or 0.0
 
     def _usual(self, need: Need) -> int:
         """Tokens that an answer will probably have."""

@@ -18,6 +18,7 @@ from courtroom.engine.events import Event, Retrieved, Verdict, read_event
 from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.lease import Lease
 from courtroom.engine.lost import LostDrivers
+from courtroom.engine.payments import Payments
 from courtroom.engine.rewinding import Rewinding, generation
 from courtroom.engine.run import Run, Status
 from courtroom.engine.setup import Setup
@@ -27,7 +28,7 @@ from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 
 S = TypeVar("S", bound=Setup)
-OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "asides", "marks")
+OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments", "asides", "marks")
 """Tables whose rows go when their run is deleted; interventions stay, as they do no harm."""
 
 
@@ -50,6 +51,7 @@ class RunStore:
         self.interventions = InterventionStore(database, self.rewinding)
         self.lease = Lease(database, "runs")
         self.lost = LostDrivers(database)
+        self.payments = Payments(database)
 
     # --- runs -----------------------------------------------------------------------------------------------
 
@@ -96,6 +98,10 @@ class RunStore:
         if row is None:
             raise NoSuchRun(f"There is no run “{run}” here. See all runs with `python -m courtroom runs`.")
         return _run(row)
+
+    def has_runs(self) -> bool:
+        """Whether there is any run."""
+        return self._database.connection.execute("SELECT 1 FROM runs LIMIT 1").fetchone() is not None
 
     def runs(self) -> list[Run]:
         """All runs that can be read, in the order in which they were made; `unreadable` has the others."""

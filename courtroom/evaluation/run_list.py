@@ -1,4 +1,4 @@
-"""The list of hearings, a page at a time: a line for each run, and one for all runs of a sweep."""
+"""The list of hearings, a page at a time: a line for each run, and one for all runs of a sweep or an experiment."""
 
 from __future__ import annotations
 
@@ -50,7 +50,18 @@ class SweepLine(Strict):
     """Of those that the filters let through."""
 
 
-Line = RunLine | SweepLine | Unreadable
+class ExperimentLine(Strict):
+    """All runs of one experiment, as one line."""
+
+    id: str
+    title: str
+    status: str
+    created: float
+    runs: int
+    """Of those that the filters let through."""
+
+
+Line = RunLine | SweepLine | ExperimentLine | Unreadable
 
 
 @dataclass(frozen=True)
@@ -100,6 +111,8 @@ class RunList:
 
     def _line(self, kind: str, number: int, runs: int) -> Line:
         try:
+            if kind == "experiment":
+                return self._experiment(number, runs)
             return self._run(number) if kind == "run" else self._sweep(number, runs)
         except Unreadable as error:
             return error
@@ -127,6 +140,12 @@ class RunList:
         ).fetchone()
         return read("sweep", row["id"], lambda: SweepLine.model_validate({**dict(row), "runs": runs}))
 
+    def _experiment(self, number: int, runs: int) -> ExperimentLine:
+        row = self._connection.execute(
+            "SELECT id, name AS title, status, created FROM experiments WHERE rowid = ?", (number,)
+        ).fetchone()
+        return read("experiment", row["id"], lambda: ExperimentLine.model_validate({**dict(row), "runs": runs}))
+
 
 def _lines(wanted: Wanted, with_title: bool = False) -> str:
     """SQL for all lines. A column is read only where it is needed: the text of a long setup lies before the verdict."""
@@ -147,15 +166,19 @@ def _lines(wanted: Wanted, with_title: bool = False) -> str:
         marked += ["EXISTS (SELECT 1 FROM json_each(marks.body, '$.tags') WHERE value = :tag)"] if wanted.tag else []
         tests.append(f"EXISTS (SELECT 1 FROM marks WHERE {' AND '.join(marked)})")
     fits = " AND ".join(tests)
-    titles = ("runs.title", "sweeps.title") if with_title else ("''", "''")
+    titles = ("runs.title", "sweeps.title", "experiments.name") if with_title else ("''", "''", "''")
     within = "sweep_runs.run <> sweeps.base"  # the base was there before, and is a run by itself
     return (
         f"SELECT 'run' AS kind, runs.rowid AS number, runs.rowid AS made, {titles[0]} AS title, 1 AS runs FROM runs"
         f" WHERE {fits} AND NOT EXISTS (SELECT 1 FROM sweep_runs JOIN sweeps ON sweeps.id = sweep_runs.sweep"
         f" WHERE sweep_runs.run = runs.id AND {within})"
+        " AND NOT EXISTS (SELECT 1 FROM experiment_cells WHERE experiment_cells.run = runs.id)"
         f" UNION ALL SELECT 'sweep', sweeps.rowid, max(runs.rowid), {titles[1]}, count(*)"
         " FROM sweeps JOIN sweep_runs ON sweep_runs.sweep = sweeps.id JOIN runs ON runs.id = sweep_runs.run"
         f" WHERE {within} AND {fits} GROUP BY sweeps.rowid"
+        f" UNION ALL SELECT 'experiment', experiments.rowid, max(runs.rowid), {titles[2]}, count(*)"
+        " FROM experiments JOIN experiment_cells ON experiment_cells.experiment = experiments.id"
+        f" JOIN runs ON runs.id = experiment_cells.run WHERE {fits} GROUP BY experiments.rowid"
     )
 
 

@@ -50,8 +50,8 @@ def overlap(summary: str, reference: str) -> Overlap:
     scorer = RougeScorer(kinds, tokenizer=_Pieces()) if chinese else RougeScorer(kinds, use_stemmer=True)
     rouge = scorer.score(reference, summary)
     bleu = sentence_bleu(summary, [reference], tokenize="zh" if chinese else "13a").score / 100
-    one, two, longest = (round(float(rouge[kind].fmeasure), 6) for kind in kinds)
-    return Overlap(rouge_1=one, rouge_2=two, rouge_l=longest, bleu=round(bleu, 6))
+    one, two, longest = (float(rouge[kind].fmeasure) for kind in kinds)
+    return Overlap(rouge_1=one, rouge_2=two, rouge_l=longest, bleu=bleu)
 
 
 def has_bert_score() -> bool:

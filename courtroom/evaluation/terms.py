@@ -56,14 +56,15 @@ def log_distance(predicted: Sequence[Term | None], gold: Sequence[Term]) -> floa
 
 
 def normalised_log_distance(predicted: Sequence[Term | None], gold: Sequence[Term]) -> float:
-    """1 - `log_distance` / ln 216, at least 0: 1 is right to the month, lower is farther off (JurisAgents, section 4.1).
+    """1 - `log_distance` / ln 216: 1 is right to the month, lower is farther off (JurisAgents, section 4.1).
 
-    LawBench reports the distance in this normalised form; its script stops at the distance itself.
+    As LawBench's script normalises the distance. It falls below 0 where predictions are farther off than none at all, e.g.
+    300 months where the real term is none.
 
     Raises:
         ValueError: as `log_distance`.
     """
-    return max(0.0, 1 - log_distance(predicted, gold) / FARTHEST)
+    return 1 - log_distance(predicted, gold) / FARTHEST
 
 
 def amount_accuracy(predicted: Sequence[float | None], gold: Sequence[float], tolerance: float = 0.005) -> float:

@@ -7,17 +7,21 @@ from collections.abc import Iterable
 from courtroom.cases.criminal import CriminalCase
 from courtroom.knowledge.search import Hit
 from courtroom.law.charge import Charge
-from courtroom.law.judgment import Judgment
+from courtroom.law.judgment import Decided
 from courtroom.law.statute import Statute
 from courtroom.strict import Strict
+from courtroom.text.words import sentences
+
+SAME = 0.8
+"""Share of the shorter text's letters; two cases of one court share no more than its set phrases."""
 
 
 class Referred(Strict):
-    """A referred precedent: its facts and what was decided."""
+    """A referred precedent: its facts and what is known to have been decided."""
 
     id: str
     facts: str
-    judgment: Judgment
+    judgment: Decided
     similarity: float = 0.0
 
 
@@ -48,17 +52,25 @@ def scores_of(hits: Iterable[Hit]) -> tuple[float, ...]:
 
 
 def precedents_of(hits: Iterable[Hit], case: CriminalCase, k: int) -> tuple[Referred, ...]:
-    """The k best precedents whose judgment is known; the case itself, should it be among them, is left out."""
+    """The k best precedents of which a judgment is known; the case itself, should it be among them, is left out."""
     found = []
     for hit in hits:
         precedent = CriminalCase.model_validate(hit.record)
-        if precedent.gold is not None and precedent.facts != case.facts and precedent.id != case.id:
-            found.append(
-                Referred(
-                    id=precedent.id,
-                    facts=precedent.facts,
-                    judgment=precedent.gold.judgment(),
-                    similarity=hit.similarity,
-                )
-            )
+        decided = precedent.gold.decided() if precedent.gold else Decided()
+        if decided != Decided() and precedent.id != case.id and not same_matter(precedent.facts, case.facts):
+            found.append(Referred(id=precedent.id, facts=precedent.facts, judgment=decided, similarity=hit.similarity))
     return tuple(found[:k])
+
+
+def same_matter(one: str, other: str) -> bool:
+    """Whether two texts tell of one case, even where one has sentences more, or other spaces and stops.
+
+    They do where sentences of both make up most of the shorter one.
+    """
+    a, b = _sentences(one), _sentences(other)
+    shorter = min(sum(map(len, a)), sum(map(len, b)))
+    return 0 < SAME * shorter <= sum(map(len, a & b))
+
+
+def _sentences(text: str) -> frozenset[str]:
+    return frozenset(filter(None, ("".join(filter(str.isalnum, part)).casefold() for part in sentences(text))))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.engine.blocks import Block, Card, Cards, Table, Text
 from courtroom.engine.record import Record
+from courtroom.knowledge.bases import BUNDLED
 from courtroom.knowledge.search import Hit, Search
-from courtroom.law.judgment import Judgment
+from courtroom.law.judgment import Decided, Judgment, Term
 from courtroom.law.statute import Both
 
 Shown = dict[str, list[Block]]
@@ -26,42 +27,59 @@ def retrieved(record: Record) -> Shown:
         collection = retrieval.query.collection
         title = TITLES.get(collection, collection.capitalize())
         rows = tuple(_ranks(hit, _name(collection, hit.record, language)) for hit in retrieval.hits)
+        titled = title if retrieval.query.base == BUNDLED else f"{title} of the knowledge base {retrieval.query.base}"
         ordered = {"dense": "by meaning", "bm25": "by words", "hybrid": "by both, fused"}[retrieval.query.mode]
         cards = tuple(CARDS[collection](hit, language) for hit in retrieval.hits if collection in CARDS)
-        shown[title] = [
-            Table(RANKS, rows, title=f"{title}, ordered {ordered}", shares=("Similarity",), empty="Nothing was found."),
+        label = title if title not in shown else f"{title} · {retrieval.path}"
+        shown[label] = [
+            Table(
+                RANKS, rows, title=f"{titled}, ordered {ordered}", shares=("Similarity",), empty="Nothing was found."
+            ),
             *([Cards(cards)] if cards else []),
         ]
     return shown or {"": [Text("Nothing has been looked up in this run.")]}
 
 
-def compared(record: Record) -> list[Block]:
-    """The judgment beside the first instance's and the real one, where there are any."""
+def compared(record: Record, of: Mapping[str, Any] | None = None, defendant: str = "") -> list[Block]:
+    """The judgment beside the first instance's and the real one, where there are any.
+
+    Args:
+        of: what holds `judgment` and perhaps `first_instance`; the verdict's details where it is not given.
+        defendant: on whom, where there are several; otherwise the primary one.
+    """
     case, verdict = record.case, record.run.verdict
-    if verdict is None or "judgment" not in verdict.details:
+    details = of or (verdict.details if verdict else {})
+    if "judgment" not in details:
         return [Text("The judgment stands here once the hearing has come to its end.")]
     columns: dict[str, Judgment] = {}
-    if "first_instance" in verdict.details:
-        columns["First instance"] = Judgment.model_validate(verdict.details["first_instance"])
-    columns["Judgment"] = Judgment.model_validate(verdict.details["judgment"])
-    rows: list[tuple[str, Callable[[Judgment], str], Callable[[Judgment], object]]] = [
+    if "first_instance" in details:
+        columns["First instance"] = Judgment.model_validate(details["first_instance"])
+    columns["Judgment"] = Judgment.model_validate(details["judgment"])
+    rows: list[tuple[str, Callable[[Decided], str], Callable[[Decided], object]]] = [
         ("Articles", lambda j: ", ".join(map(str, j.relevant_articles)), lambda j: set(j.relevant_articles)),
         ("Charges", lambda j: "; ".join(j.charges), lambda j: set(j.charges)),
-        ("Term", lambda j: str(j.term_of_imprisonment), lambda j: j.term_of_imprisonment),
+        (
+            "Term",
+            lambda j: "" if j.term_of_imprisonment is None else str(j.term_of_imprisonment),
+            lambda j: j.term_of_imprisonment,
+        ),
     ]
     table = [[name, *(shown(judgment) for judgment in columns.values())] for name, shown, _ in rows]
     titles = ["", *columns]
     if isinstance(case, CriminalCase) and case.gold is not None:
-        gold = case.gold
-        real = gold.judgment()
-        known = (gold.relevant_articles, gold.charges, gold.term_of_imprisonment)
+        real = case.gold.decided(defendant) if defendant in ("", case.defendant, *_named(case.gold)) else Decided()
         last = columns["Judgment"]
-        for row, (_, shown, compared_by), value in zip(table, rows, known, strict=True):
-            row.append("not known" if value is None else shown(real))
+        for row, (_, shown, compared_by) in zip(table, rows, strict=True):
+            known = shown(real)
+            row.append(known or "not known")
             same = compared_by(real) == compared_by(last)
-            row.append("" if value is None else ("same" if same else "different"))
+            row.append(("same" if same else "different") if known else "")
         titles += ["Real judgment", "Compared"]
     return [Table(tuple(titles), tuple(tuple(row) for row in table), title="The judgment")]
+
+
+def _named(gold: Gold) -> tuple[str, ...]:
+    return tuple(one.name for one in gold.each)
 
 
 TITLES = {"statutes": "Statutes", "charges": "Charges", "cases": "Precedents"}
@@ -105,10 +123,13 @@ def _charge(hit: Hit, language: str) -> Card:
 
 def _case(hit: Hit, language: str) -> Card:
     gold = (hit.record.get("gold") or {}) if hit.record else {}
-    facts = (
+    term = Term.model_validate(gold["term_of_imprisonment"]) if gold.get("term_of_imprisonment") else ""
+    known = (
         ("Articles", ", ".join(map(str, gold.get("relevant_articles") or ()))),
         ("Charges", "; ".join(gold.get("charges") or ())),
+        ("Term", str(term)),
     )
+    facts = tuple((name, told) for name, told in known if told)
     return Card(str(hit.record["title"]), str(hit.record["facts"]), facts, share=max(0.0, hit.similarity))
 
 

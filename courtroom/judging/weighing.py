@@ -94,7 +94,7 @@ def term_for(facts: str, statute: Statute | None, found: CaseInformation) -> Ter
     terms = [
         near.judgment.term_of_imprisonment.imprisonment
         for near in found.precedents
-        if statute is not None and statute.number in near.judgment.relevant_articles
+        if near.judgment.term_of_imprisonment and statute and statute.number in near.judgment.relevant_articles
     ]
     terms = [months for months in terms if months]
     usual = math.exp(sum(map(math.log, terms)) / len(terms)) if terms else None
@@ -133,7 +133,9 @@ def judged(facts: str, language: str, found: CaseInformation) -> Judgment:
     charge = next(iter(charges))
     under = [_first_article(c) for c in found.charges if c.called(language) == charge]
     under += [s.number for s in found.statutes if charge in (name.in_language(language) for name in s.charges)]
-    under += [n.judgment.relevant_articles[0] for n in found.precedents if charge in n.judgment.charges]
+    under += [
+        number for n in found.precedents if charge in n.judgment.charges for number in n.judgment.relevant_articles[:1]
+    ]
     number = under[0] if under else next(iter(articles))
     statute = next((s for s in found.statutes if s.number == number), None)
     return Judgment(

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import islice
 from typing import Generic, Literal, Protocol, Self, TypeVar
 
 import numpy as np
@@ -14,15 +14,14 @@ import numpy as np
 from courtroom.errors import Unreadable
 from courtroom.knowledge import word_index
 from courtroom.knowledge.embedding import Embedding, Vectors
-from courtroom.knowledge.fusion import fuse
+from courtroom.knowledge.fusion import EQUAL, Weights
 from courtroom.knowledge.index import VectorIndex, index_name
+from courtroom.knowledge.ranking import Found, Mode, Scores, ranked
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
-from courtroom.strict import Strict
 
 Name = Literal["precedents", "statutes", "charges", "cases", "standards", "directives", "buffer", "examples"]
-Mode = Literal["dense", "bm25", "hybrid"]
 Ready = tuple[str, str, str]
 """A record's id, its JSON, and its words for the word index."""
 OTHER = "@2"
@@ -51,30 +50,12 @@ class Kept(Protocol):
 R = TypeVar("R", bound=Kept)
 
 
-class Scores(Strict):
-    """Where a record stood in each ranking; None where it was not among the first 100."""
-
-    similarity: float | None = None
-    """Cosine, at most 1."""
-    dense_rank: int | None = None
-    bm25: float | None = None
-    bm25_rank: int | None = None
-    fused: float | None = None
-    """Reciprocal rank fusion of both."""
-
-
-@dataclass(frozen=True)
-class Found(Generic[R]):
-    """A record with how it was found."""
-
-    record: R
-    scores: Scores
-
-
 class Collection(Generic[R]):
     """Records of one kind.
 
     Args:
+        name: under which its records are kept: a `Name`, with the knowledge base behind a full stop where it is of another
+            than the bundled one.
         kind: the records' class; it has an `id`.
         text_of: what of a record is searched: a text, or one in each language, of which the nearest counts.
     """
@@ -84,16 +65,17 @@ class Collection(Generic[R]):
         database: Database,
         settings: Settings,
         embedding: Embedding,
-        name: Name,
+        name: str,
         kind: type[R],
         text_of: Callable[[R], str | tuple[str, ...]],
     ) -> None:
-        self.name: Name = name
+        self.name = name
         self._database, self._kind, self._text_of, self._embedding = database, kind, text_of, embedding
         self.index_name = index_name(name, embedding.name)
         self._index = VectorIndex(settings, self.index_name, embedding)
         self._small: dict[tuple[str, int], tuple[list[str], Vectors]] = {}
         database.connection.execute("INSERT OR IGNORE INTO collections (name) VALUES (?)", (name,))
+        word_index.make(database.connection, name)
         self._index_words_of_old_records()
 
     # --- records --------------------------------------------------------------------------------------------
@@ -215,13 +197,20 @@ class Collection(Generic[R]):
     # --- finding --------------------------------------------------------------------------------------------
 
     async def search(
-        self, text: str, k: int, mode: Mode = "hybrid", exclude: Sequence[str] = (), under: str = ""
+        self,
+        text: str,
+        k: int,
+        mode: Mode = "hybrid",
+        exclude: Sequence[str] = (),
+        under: str = "",
+        weights: Weights = EQUAL,
     ) -> list[Found[R]]:
         """The k records closest to a text, best first, each with its place in every ranking.
 
         Args:
             mode: by which ranking; the others are told along.
             under: only records whose id begins with this; their own order by cosine is then the only ranking.
+            weights: of both rankings where they are fused.
         """
         if under:
             return await self._nearest_under(under, text, k, exclude)
@@ -229,21 +218,10 @@ class Collection(Generic[R]):
         dense = await self.nearest(text, depth, exclude)
         by_words = await asyncio.to_thread(self._by_words, text, depth + len(exclude))
         by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
-        fused = fuse([name for name, _ in dense], [name for name, _ in by_words])
-        order = {"dense": dict(dense), "bm25": dict(by_words), "hybrid": fused}[mode]
-        ranks = [{name: rank for rank, (name, _) in enumerate(ranking, 1)} for ranking in (dense, by_words)]
-        cosines, bm25 = dict(dense), dict(by_words)
         found = []
-        for name in list(order)[:k]:
+        for name, scores in islice(ranked(dense, by_words, mode, weights).items(), k):
             record = await asyncio.to_thread(self._readable, name)
             if record is not None:
-                scores = Scores(
-                    similarity=cosines.get(name),
-                    dense_rank=ranks[0].get(name),
-                    bm25=bm25.get(name),
-                    bm25_rank=ranks[1].get(name),
-                    fused=round(fused[name], 6),
-                )
                 found.append(Found(record, scores))
         return found
 
@@ -342,7 +320,7 @@ class Collection(Generic[R]):
 
     def _index_words_of_old_records(self) -> None:
         """Records from before there was a word index."""
-        missing = f"FROM knowledge WHERE collection = ? AND seq NOT IN (SELECT id FROM words_{self.name}_docsize)"
+        missing = f"FROM knowledge WHERE collection = ? AND seq NOT IN (SELECT id FROM {word_index.table(self.name, '_docsize')})"
         if not self._database.connection.execute(f"SELECT 1 {missing} LIMIT 1", (self.name,)).fetchone():
             return
         with self._database.transaction() as db:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.embedding import DEFAULT, Embedding, Vectors
@@ -72,6 +73,7 @@ class VectorIndex:
         self._left: dict[str, str] | None = None  # digests by id, as this process left the index
         self._version = -1  # of the records, when it did
         self._sample: list[float] = []  # any vector
+        self._syncing: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
     async def search(self, text: str, k: int, records: Records, exclude: Sequence[str] = ()) -> list[tuple[str, float]]:
         """The k records closest to a text with their cosine similarity, closest first.
@@ -120,12 +122,14 @@ class VectorIndex:
                 self._close()
 
     async def _sync(self, records: Records) -> None:
-        version = await asyncio.to_thread(records.version)
-        if self._left is not None and version == self._version:
-            return
-        texts = await asyncio.to_thread(records.texts)
-        await self._bring_up_to(texts)
-        self._version = version
+        # One search brings it up to date, and those beside it wait: hundreds of runs may begin at once.
+        async with self._syncing.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
+            version = await asyncio.to_thread(records.version)
+            if self._left is not None and version == self._version:
+                return
+            texts = await asyncio.to_thread(records.texts)
+            await self._bring_up_to(texts)
+            self._version = version
 
     async def _bring_up_to(self, records: Mapping[str, str]) -> None:
         await self._do(partial(self._fit, len(records)))

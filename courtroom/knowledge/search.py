@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, Any, Literal
@@ -15,13 +16,17 @@ from pydantic import Field
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.labelled import Example, LabelledTask
+from courtroom.errors import CourtroomError
 from courtroom.knowledge import legal
-from courtroom.knowledge.collection import Collection, Found, Mode, Name, Scores
+from courtroom.knowledge.bases import BUNDLED, KINDS, BaseName, Kind, kept_as, known_bases
+from courtroom.knowledge.collection import Collection, Name
 from courtroom.knowledge.embeddings import embedding_of
+from courtroom.knowledge.fusion import EQUAL, Weights
 from courtroom.knowledge.jurisprudence import Directive, Standard
 from courtroom.knowledge.lessons import Lesson, Lessons, Put, Remove
 from courtroom.knowledge.memory import Due, Memory, Parts, Recall
 from courtroom.knowledge.precedents import PrecedentBase
+from courtroom.knowledge.ranking import Found, Mode, Scores
 from courtroom.knowledge.snapshots import Frozen, Snapshots
 from courtroom.knowledge.states import States
 from courtroom.knowledge.vectors import Remembered
@@ -30,6 +35,8 @@ from courtroom.law.statute import Statute
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.strict import Strict
+
+TAKEN_AT_ONCE = 500
 
 
 class Search(Strict):
@@ -43,6 +50,16 @@ class Search(Strict):
     mode: Mode = "dense"
     under: str = Field(
         default="", description="Only records whose id begins with this.", exclude_if=lambda under: not under
+    )
+    base: BaseName = Field(
+        default=BUNDLED,
+        description="In which knowledge base, where the collection is of criminal law.",
+        exclude_if=lambda base: base == BUNDLED,
+    )
+    weights: Weights = Field(
+        default=EQUAL,
+        description="Of the ranking by meaning and of the one by words, where both are fused.",
+        exclude_if=lambda weights: weights == EQUAL,
     )
     itself: bool = Field(
         default=True,
@@ -78,6 +95,7 @@ class Fetch(Strict):
     kind: Literal["fetch"] = "fetch"
     collection: Name
     ids: tuple[str, ...]
+    base: BaseName = Field(default=BUNDLED, exclude_if=lambda base: base == BUNDLED)
 
 
 Query = Annotated[Search | Draw | Rank | Fetch | Recall | Due | Frozen, Field(discriminator="kind")]
@@ -99,6 +117,7 @@ class Knowledge:
     def __init__(self, database: Database, settings: Settings) -> None:
         self.embedding = Remembered(embedding_of(settings.embedding), database)
         self._database, self._settings = database, settings
+        self._opened: dict[str, Collection[Any]] = {}  # of bases other than the bundled one
         self._others: dict[str, Knowledge] = {}  # the same records, compared by other embeddings
 
     def using(self, embedding: str) -> Knowledge:
@@ -197,6 +216,41 @@ class Knowledge:
             "examples": self.examples,
         }
 
+    def of(self, name: Name, base: str = BUNDLED) -> Collection[Any]:
+        """A collection of a knowledge base; one of a base that is not there is empty.
+
+        Raises:
+            CourtroomError: only collections of criminal law are in other bases than the bundled one.
+        """
+        if base == BUNDLED:
+            return self.collections[name]
+        if name not in KINDS:
+            raise CourtroomError(f"The collection “{name}” is in the knowledge base “{BUNDLED}” alone.")
+        kept = kept_as(name, base)
+        if kept not in self._opened:
+            kind, text_of = _OF_KIND[name]
+            self._opened[kept] = Collection(*self._shared, kept, kind, text_of)
+        return self._opened[kept]
+
+    def kept_under(self, name: str) -> Collection[Any]:
+        """The collection whose records are kept under a name, e.g. `statutes` or `statutes.imported`.
+
+        Raises:
+            KeyError: there is none of this kind.
+        """
+        kind, _, base = name.partition(".")
+        return self.of(kind, base or BUNDLED)  # type: ignore[arg-type]
+
+    def bases(self) -> tuple[str, ...]:
+        """The names of all knowledge bases, the bundled one first."""
+        return known_bases(self._database)
+
+    @property
+    def everything(self) -> dict[str, Collection[Any]]:
+        """All collections of all knowledge bases, by the name under which their records are kept."""
+        others = {kept_as(kind, base): self.of(kind, base) for base in self.bases()[1:] for kind in KINDS}
+        return {**{str(name): collection for name, collection in self.collections.items()}, **others}
+
     @cached_property
     def lessons(self) -> Lessons:
         """What was taught, step by step."""
@@ -224,7 +278,7 @@ class Knowledge:
             case Rank():
                 return await self._rank(query)
             case Fetch():
-                records = (self.collections[query.collection].get(name) for name in query.ids)
+                records = (self._there(query.collection, query.base).get(name) for name in query.ids)
                 return tuple(
                     Hit(id=record.id, similarity=0.0, record=record.model_dump(mode="json"))
                     for record in records
@@ -250,11 +304,19 @@ class Knowledge:
 
     def offer(self, case: Case) -> None:
         """Take in what a case brings along to be found in its hearing; once."""
-        if isinstance(case, LabelledTask):
-            there = set(self.examples.names_under(case.under()))
-            new = [example for example in case.known() if example.id not in there]
-            if new:
-                self.examples.add(new)
+        if isinstance(case, LabelledTask) and not (case.pool and not case.examples):
+            self.take_examples(case.under(), case.known())
+
+    def take_examples(self, under: str, examples: Iterable[Example]) -> None:
+        """Take in the examples of one pool that are not there yet.
+
+        Args:
+            under: what the ids of the pool's examples begin with.
+        """
+        there = set(self.examples.names_under(under))
+        new = (example for example in examples if example.id not in there)
+        while some := list(islice(new, TAKEN_AT_ONCE)):
+            self.examples.add(some)
 
     async def warm(self, collections: tuple[Name, ...]) -> None:
         """Load what look-ups in these collections need."""
@@ -267,10 +329,22 @@ class Knowledge:
         found = [opened[name] for name in ("statutes", "charges", "cases", "examples") if name in opened]
         found += [self.precedents.collection] if "precedents" in opened else []
         found += [self.memory.standards, self.memory.directives, self.memory.buffer] if "memory" in opened else []
-        for collection in found:
+        for collection in (*found, *self._opened.values()):
             collection.close()
         for other in self._others.values():
             other.close()
+
+    def _there(self, name: Name, base: str) -> Collection[Any]:
+        """A collection of a base that holds something.
+
+        Raises:
+            CourtroomError: there is no such base.
+        """
+        if base != BUNDLED and base not in (bases := self.bases()):
+            raise CourtroomError(
+                f"There is no knowledge base “{base}”. Known: {', '.join(bases)}. Import into it first, or choose another."
+            )
+        return self.of(name, base)
 
     @cached_property
     def _states(self) -> States:
@@ -282,9 +356,9 @@ class Knowledge:
 
     async def _search(self, query: Search) -> list[Found[Any]]:
         """What is found; where a record has the text itself and must not, it is left out and the next one comes up."""
-        collection, left_out = self.collections[query.collection], query.exclude
+        collection, left_out = self._there(query.collection, query.base), query.exclude
         while True:
-            found = await collection.search(query.text, query.k, query.mode, left_out, query.under)
+            found = await collection.search(query.text, query.k, query.mode, left_out, query.under, query.weights)
             same = tuple(one.record.id for one in found if _says(collection, one.record, query.text))
             if query.itself or not same:
                 return found
@@ -306,6 +380,13 @@ class Knowledge:
             Hit(id=str(i), similarity=round(float(similarities[i]), 6), record={"text": query.candidates[i]})
             for i in best
         )
+
+
+_OF_KIND: dict[Kind, tuple[type[Any], Any]] = {
+    "statutes": (Statute, legal.statute_text),
+    "charges": (Charge, legal.charge_text),
+    "cases": (CriminalCase, legal.case_text),
+}
 
 
 def _says(collection: Collection[Any], record: Any, text: str) -> bool:

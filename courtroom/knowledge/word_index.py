@@ -32,23 +32,39 @@ def line(text: str) -> str:
     return " ".join(terms(text))
 
 
+def table(collection: str, part: str = "") -> str:
+    """The quoted name of a collection's word index, or of one of its parts."""
+    return f'"words_{collection}{part}"'
+
+
+def make(db: sqlite3.Connection, collection: str) -> None:
+    """Make an index without entries where there is none yet."""
+    db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS {table(collection)} USING fts5(words)")
+    db.execute(
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS {_vocabulary(collection)} USING fts5vocab({table(collection)}, row)"
+    )
+
+
 def put(db: sqlite3.Connection, collection: str, seq: int, line: str) -> None:
     """Index a record's text, as `line` gives it, in place of what is indexed under its number."""
-    db.execute(f"DELETE FROM words_{collection} WHERE rowid = ?", (seq,))
-    db.execute(f"INSERT INTO words_{collection} (rowid, words) VALUES (?, ?)", (seq, line))
+    db.execute(f"DELETE FROM {table(collection)} WHERE rowid = ?", (seq,))
+    db.execute(f"INSERT INTO {table(collection)} (rowid, words) VALUES (?, ?)", (seq, line))
 
 
 def drop(db: sqlite3.Connection, collection: str, seq: int) -> None:
     """Take a record out."""
-    db.execute(f"DELETE FROM words_{collection} WHERE rowid = ?", (seq,))
+    db.execute(f"DELETE FROM {table(collection)} WHERE rowid = ?", (seq,))
 
 
 def empty(db: sqlite3.Connection, collection: str) -> None:
     """Make an index without entries, also in place of a damaged one."""
-    db.execute(f"DROP TABLE IF EXISTS vocabulary_{collection}")
-    db.execute(f"DROP TABLE IF EXISTS words_{collection}")
-    db.execute(f"CREATE VIRTUAL TABLE words_{collection} USING fts5(words)")
-    db.execute(f"CREATE VIRTUAL TABLE vocabulary_{collection} USING fts5vocab(words_{collection}, row)")
+    db.execute(f"DROP TABLE IF EXISTS {_vocabulary(collection)}")
+    db.execute(f"DROP TABLE IF EXISTS {table(collection)}")
+    make(db, collection)
+
+
+def _vocabulary(collection: str) -> str:
+    return f'"vocabulary_{collection}"'
 
 
 def closest(db: sqlite3.Connection, collection: str, text: str, k: int) -> list[tuple[str, float]]:
@@ -56,22 +72,23 @@ def closest(db: sqlite3.Connection, collection: str, text: str, k: int) -> list[
     asked = _telling(db, collection, Counter(terms(text)))
     if not asked:
         return []
+    index = table(collection)
     either = " OR ".join(f'"{term}"' for term in asked)
     rows = db.execute(
-        f"SELECT k.id, -bm25(words_{collection}) AS score FROM words_{collection} JOIN knowledge k"
-        f" ON k.seq = words_{collection}.rowid WHERE words_{collection} MATCH ? ORDER BY rank LIMIT ?",
+        f"SELECT k.id, -bm25({index}) AS score FROM {index} JOIN knowledge k"
+        f" ON k.seq = {index}.rowid WHERE {index} MATCH ? ORDER BY rank LIMIT ?",
         (either, k),
     )
     return [(row["id"], round(row["score"], 6)) for row in rows]
 
 
 def _telling(db: sqlite3.Connection, collection: str, counts: Counter[str]) -> list[str]:
-    total: int = db.execute(f"SELECT count(*) FROM words_{collection}_docsize").fetchone()[0]
+    total: int = db.execute(f"SELECT count(*) FROM {table(collection, '_docsize')}").fetchone()[0]
     if total <= ALL_TERMS_UP_TO:
         return list(counts)[:MOST_TERMS]
     weights: dict[str, float] = {}
     for term, count in counts.items():
-        row = db.execute(f"SELECT doc FROM vocabulary_{collection} WHERE term = ?", (term,)).fetchone()
+        row = db.execute(f"SELECT doc FROM {_vocabulary(collection)} WHERE term = ?", (term,)).fetchone()
         if row:
             weights[term] = (1 + math.log(count)) * math.log(1 + total / row["doc"])
     return sorted(weights, key=lambda term: -weights[term])[:TELLING_TERMS]

@@ -31,12 +31,12 @@ class Term(Strict):
         return "life" if self.life_imprisonment else f"{self.imprisonment} months"
 
 
-class Judgment(Strict):
-    """A judgment j = (articles, charges, term). Articles and charges keep their order, the weightiest first."""
+class Decided(Strict):
+    """What is known of a judgment: empty articles or charges, and no term, are not known. Both keep their order, the weightiest first."""
 
     relevant_articles: tuple[int, ...] = Field(default=(), description="Numbers of Criminal Law articles, e.g. 264.")
     charges: tuple[str, ...] = Field(default=(), description="Names without the word for crime.")
-    term_of_imprisonment: Term = Field(default_factory=Term)
+    term_of_imprisonment: Term | None = None
 
     @field_validator("relevant_articles")
     @classmethod
@@ -52,6 +52,17 @@ class Judgment(Strict):
             return charges
         named = [bare_charge(charge) if isinstance(charge, str) else charge for charge in charges]
         return [charge for place, charge in enumerate(named) if charge and charge not in named[:place]]
+
+    def __str__(self) -> str:
+        articles, term = self.relevant_articles, self.term_of_imprisonment
+        numbers = f"article{'s' * (len(articles) > 1)} {', '.join(map(str, articles))}" if articles else ""
+        return "; ".join(filter(None, (numbers, *self.charges, "" if term is None else str(term))))
+
+
+class Judgment(Decided):
+    """A judgment j = (articles, charges, term)."""
+
+    term_of_imprisonment: Term = Field(default_factory=Term)
 
     def same_labels(self, other: Judgment) -> bool:
         """Whether articles and charges are the same, in whatever order; a term is seldom met to the month."""

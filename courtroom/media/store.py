@@ -6,6 +6,8 @@ import hashlib
 import os
 import tempfile
 import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -37,24 +39,43 @@ class MediaStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def take(self, data: bytes, name: str) -> str:
-        """Keep a file and return its SHA-256; the same content is kept once, and there whole or not at all.
+    @contextmanager
+    def taking(self, files: Mapping[str, bytes]) -> Iterator[Mapping[str, str]]:
+        """Keep all files or none, each whole; the same content is kept once. Gives their SHA-256, by the files' names.
+
+        They are there while the block is worked on; where it fails, those that were not there before are gone again.
 
         Raises:
-            MediaError: it is neither a picture nor a video.
+            MediaError: a file is neither a picture nor a video.
         """
+        targets = {name: self._target(data, Path(name).name) for name, data in files.items()}
+        new = {target: files[name] for name, target in targets.items() if not target.exists()}
+        placed: list[Path] = []
+        try:
+            if new:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+                    for target, data in new.items():
+                        (Path(folder) / target.name).write_bytes(data)
+                    for target in new:
+                        os.replace(Path(folder) / target.name, target)
+                        placed.append(target)
+            yield {name: target.name.partition(".")[0] for name, target in targets.items()}
+        except BaseException:
+            for target in placed:
+                target.unlink(missing_ok=True)
+            raise
+
+    def take(self, data: bytes, name: str) -> str:
+        """Keep one file and return its SHA-256; see `taking`."""
+        with self.taking({name: data}) as kept:
+            return kept[name]
+
+    def _target(self, data: bytes, name: str) -> Path:
         found = sniff(data[:16])
         if found is None or found[1] not in ENDINGS:
             raise MediaError(f"{name} is neither a picture nor a video that can be read. Save it as PNG, JPEG or MP4.")
-        digest = hashlib.sha256(data).hexdigest()
-        target = self.folder / f"{digest}{ENDINGS[found[1]][0]}"
-        if not target.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-                part = Path(folder) / target.name
-                part.write_bytes(data)
-                os.replace(part, target)
-        return digest
+        return self.folder / f"{hashlib.sha256(data).hexdigest()}{ENDINGS[found[1]][0]}"
 
     def path(self, sha256: str) -> Path:
         """Where a file is kept.

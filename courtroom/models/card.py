@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, wraps
+from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
 
@@ -21,7 +22,7 @@ def load() -> Any:
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.drop_params = True
-    _follow_no_redirects(litellm)
+    _send_nothing_on(litellm)
     return litellm
 
 
@@ -39,8 +40,8 @@ def no_collection() -> Iterator[None]:
         gc.enable()
 
 
-def _follow_no_redirects(litellm: Any) -> None:
-    """A server that is asked can't send the question, or the key with it, on to another.
+def _send_nothing_on(litellm: Any) -> None:
+    """A server that is asked can't send the question, or the key with it, on to another, nor mark who asks by a cookie.
 
     Where the host changes httpx takes `Authorization` out, but leaves `api-key`, `x-api-key` and the question in.
     LiteLLM has no setting for this, so what makes its clients is wrapped.
@@ -54,6 +55,7 @@ def _follow_no_redirects(litellm: Any) -> None:
             client = make(*args, **kwargs)
             if client is not None:
                 client.follow_redirects = False
+                client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=()))
             return client
 
         return made

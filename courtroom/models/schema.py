@@ -37,7 +37,7 @@ def _strict(part: Mapping[str, Any], known: Mapping[str, Any], where: str) -> di
     strict: dict[str, Any] = {name: meant[name] for name in KEPT if name in meant}
     if "const" in meant:
         strict["enum"] = [meant["const"]]
-    if meant.get("minLength"):
+    if meant.get("minLength") and "enum" not in strict:
         strict["pattern"] = NOT_EMPTY
     if "anyOf" in meant:
         strict["anyOf"] = [_strict(choice, known, where) for choice in meant["anyOf"]]

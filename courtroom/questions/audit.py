@@ -28,7 +28,7 @@ from courtroom.models.prices import estimate_prompt
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.questions import naming
 from courtroom.questions.asides import CONDITIONS, AsideStore, Condition, Sample
-from courtroom.questions.limits import Cost, budget, cost, spent
+from courtroom.questions.limits import Cost, budget, cost, failures
 from courtroom.store.writer import Writer
 from courtroom.strict import Strict
 
@@ -182,10 +182,10 @@ class Audits:
         before = self.under_way.get(run)
         if before is not None and not before.done():
             raise CourtroomError("An audit of this run goes on. Wait until it is done.")
-        used = spent(plan.record, (one for _, one in self._asides.of(run)))
+        failed = failures(one for _, one in self._asides.of(run))
         questions = [asked for _, _, asked in plan.questions.values()]
         self.under_way[run] = self._runner().ask_beside(
-            plan.record, questions, used, partial(self._keep, plan), keys or {}
+            plan.record, questions, failed, partial(self._keep, plan), keys or {}
         )
         return self.under_way[run]
 

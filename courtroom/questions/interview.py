@@ -26,7 +26,7 @@ from courtroom.models.request import Message, digest_text
 from courtroom.models.spec import PERSON
 from courtroom.models.task import Answer, Task
 from courtroom.questions.asides import AsideStore, Interview
-from courtroom.questions.limits import budget, spent
+from courtroom.questions.limits import budget, failures
 from courtroom.store.writer import Writer
 
 LONGEST = 2_000
@@ -126,7 +126,7 @@ class Interviews:
         answer: asked again, it comes from the record.
 
         Args:
-            record: of the whole run, as what was spent counts.
+            record: of the whole run.
             after: a call that a model has answered, see `last_call`.
             who: who asks.
             keys: what the person typed who asks.
@@ -135,9 +135,9 @@ class Interviews:
             CourtroomError: there is no question, it is too long, or a person sits there.
         """
         asked = self._asked(record, after, question.strip())
-        used = spent(record, (one for _, one in self._asides.of(record.run.id)))
+        failed = failures(one for _, one in self._asides.of(record.run.id))
         keep = partial(self._keep, record.run.id, after, who.strip() or "somebody")
-        return self._runner().ask_beside(record, [asked], used, keep, keys or {})
+        return self._runner().ask_beside(record, [asked], failed, keep, keys or {})
 
     def _asked(self, record: Record, after: Called, question: str) -> Asked[Said]:
         member = record.until(record.stage(after.stage).index).member(after.member)  # with the model that it had then
@@ -179,7 +179,7 @@ class Interviews:
             for one in before
             if (one.after, one.key, one.question, one.answer) == (after.path, interview.key, interview.question, answer)
         )
-        if called.asked or not any(same):
+        if called.value is None or not any(same):
             await self._writer.do(partial(self._asides.add, run, interview))
 
 

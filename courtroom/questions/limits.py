@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from courtroom.engine.events import Called
@@ -9,7 +10,6 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run_input import RunInput
 from courtroom.engine.setup import Budget
-from courtroom.engine.spent import Spent
 from courtroom.questions.asides import Aside
 from courtroom.strict import Strict
 
@@ -34,17 +34,12 @@ def cost(calls: Iterable[Called]) -> Cost:
     )
 
 
-def spent(record: Record, asides: Iterable[Aside]) -> Spent:
-    """What a run has used up, together with all that was asked beside it."""
-    calls = (*record.calls, *record.overtaken, *(one.called for one in asides))
-    return Spent(
-        calls=sum(call.asked for call in calls),
-        tokens=sum(call.prompt_tokens + call.completion_tokens for call in calls),
-        money=sum(call.cost or 0.0 for call in calls),
-    )
-
-
 def budget(procedure: Procedure, record: Record) -> Budget:
     """The run's budget as it is now: a person may have raised it."""
     at = RunInput(procedure, record.case, record.setup, record.run.seed, record.interventions)
     return at.at(len(record.stages)).setup.budget
+
+
+def failures(asides: Iterable[Aside]) -> Counter[str]:
+    """How often each question, by its path, had no answer."""
+    return Counter(one.called.path for one in asides if one.called.value is None)

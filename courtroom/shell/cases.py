@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from courtroom.cases.checks import check
 from courtroom.cases.files import read_upload
+from courtroom.cases.readers.numbered_labels import names_from
 from courtroom.errors import CourtroomError
 from courtroom.shell.house import opened
 from courtroom.shell.output import tell_unreadable
@@ -27,10 +29,13 @@ def cases(context: typer.Context) -> None:
 
 
 @app.command("check")
-def check_case(path: Path) -> None:
+def check_case(
+    path: Path,
+    labels: Annotated[str, typer.Option(help="What labels mean that are numbers: 0=NAME,1=NAME.")] = "",
+) -> None:
     """Check a case file (.json, .jsonl, .zip) or a folder with a case.json; exit code 1 where there are errors."""
     try:
-        packages = read_upload(path.name, path)
+        packages = read_upload(path.name, path, names_from(labels) or None)
     except CourtroomError as error:
         print(f"{path.name}\terror\t\t{error}")
         raise typer.Exit(1) from error

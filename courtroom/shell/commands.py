@@ -13,6 +13,8 @@ from courtroom.settings import from_environment
 from courtroom.shell.align import align
 from courtroom.shell.app import PASSED_ON, open_app
 from courtroom.shell.cases import app as cases
+from courtroom.shell.datasets import app as datasets
+from courtroom.shell.experiment import app as experiment
 from courtroom.shell.forks import compare, fork
 from courtroom.shell.knowledge import app as knowledge
 from courtroom.shell.models import app as models
@@ -30,6 +32,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(cases, name="cases")
+app.add_typer(datasets, name="datasets")
+app.add_typer(experiment, name="experiment")
 app.add_typer(knowledge, name="knowledge")
 app.add_typer(models, name="models")
 app.command("app", context_settings=PASSED_ON)(open_app)

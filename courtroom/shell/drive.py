@@ -12,7 +12,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
 from courtroom.engine.procedure import StageKind
 from courtroom.errors import CourtroomError
-from courtroom.shell.output import answered, follow, print_result, result
+from courtroom.shell.output import follow, print_result, result
 
 
 def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None:
@@ -27,7 +27,7 @@ def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None
     record = house.record(run)
     for warning in record.setup.warnings():
         print(f"Warning: {warning}", file=sys.stderr)
-    before = answered(record)
+    before = record.paid
     try:
         house.runner.go(run, Control(stage=stage))
         follow(house, run)

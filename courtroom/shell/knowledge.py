@@ -11,8 +11,10 @@ import typer
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.collection import Collection, Mode
+from courtroom.knowledge.bases import BUNDLED, IMPORTED, KINDS, kept_as, origins
+from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embeddings import embedding_problem
+from courtroom.knowledge.ranking import Mode
 from courtroom.shell.house import opened
 from courtroom.shell.options import Json
 
@@ -23,17 +25,49 @@ app = typer.Typer(
 )
 
 
+SAID = {"add": "put beside what was there", "replace": "put in place of what was there"}
+Base = Annotated[str, typer.Option(help="Which knowledge base of criminal law.")]
+
+
 @app.command("import")
-def import_(file: Path, into: Annotated[str, typer.Option(help="`statutes` or `cases`.")] = "cases") -> None:
+def import_(
+    file: Path,
+    into: Annotated[str, typer.Option(help="`statutes`, `charges` or `cases`.")] = "cases",
+    base: Base = IMPORTED,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Put the records in place of those of the base, not beside them.")
+    ] = False,
+) -> None:
     """Take in a file, whole or not at all; after a kill the same command goes on where it stopped."""
-    if into not in ("statutes", "cases"):
-        raise CourtroomError("--into must be `statutes` or `cases`.")
+    if into not in KINDS:
+        raise CourtroomError("--into must be `statutes`, `charges` or `cases`.")
     if not file.is_file():
         raise CourtroomError(f"{file} is not there. Check the path.")
     with opened() as house:
-        digest = house.imports.begin(into, file.name, file.read_bytes())  # type: ignore[arg-type]
+        digest = house.imports.begin(into, file.name, file.read_bytes(), base, "replace" if replace else "add")
         job = house.runner.do(house.imports.go_on(digest, _progress)).result()
-        print(f"{job.total} records of {job.name} are in “{into}”.")
+        print(
+            f"{job.total} records of {job.name} are in “{into}” of the knowledge base “{base}”. Hear cases with it by "
+            f"--set base={base}."
+        )
+
+
+@app.command()
+def bases(json_: Json = False) -> None:
+    """The knowledge bases of criminal law, what each holds, and the files it is made of."""
+    with opened() as house:
+        found = []
+        for base in house.knowledge.bases():
+            held = {kind: len(house.knowledge.of(kind, base)) for kind in KINDS}
+            files = [origin for kind in KINDS for origin in origins(house.database, kept_as(kind, base))]
+            made_of = [origin.model_dump(mode="json") for origin in files]
+            found.append({"base": base, "holds": held, "files": made_of})
+            if not json_:
+                print("\t".join([base, *(f"{count} {kind}" for kind, count in held.items())]))
+                for origin in files:
+                    print(f"\t{origin.file}: {origin.records} records, {SAID[origin.how]}")
+        if json_:
+            print(json.dumps(found, ensure_ascii=False))
 
 
 @app.command()
@@ -42,13 +76,14 @@ def search(
     collection: Annotated[str, typer.Option("--in", help="Which collection.")] = "statutes",
     k: Annotated[int, typer.Option(help="How many.", min=1)] = 5,
     mode: Annotated[Mode, typer.Option(help="By which ranking.")] = "hybrid",
+    base: Base = BUNDLED,
     json_: Json = False,
 ) -> None:
     """What is closest to a text, with all three scores."""
     if not text.strip():
         raise CourtroomError("Give some words to search for.")
     with opened() as house:
-        found = house.runner.do(_collection(house, collection).search(text, k, mode)).result()
+        found = house.runner.do(_collection(house, collection, base).search(text, k, mode)).result()
         rows = [{"id": one.record.id, **one.scores.model_dump()} for one in found]
         for row in [] if json_ else rows:
             print("\t".join("" if value is None else str(value) for value in row.values()))
@@ -61,15 +96,14 @@ def reindex(
     collection: str,
     embedding: Annotated[str, typer.Option(help="By which embedding; the server's own where it is not given.")] = "",
 ) -> None:
-    """Index a collection with an embedding, so that no look-up has to wait for that."""
+    """Index a collection, e.g. `statutes` or `statutes.imported`, with an embedding, so that no look-up has to wait for that."""
     if problem := embedding_problem(embedding):
         raise CourtroomError(f"{problem[:1].upper()}{problem[1:]}.")
     with opened() as house:
-        _collection(house, collection)
-        knowledge = house.knowledge.using(embedding)
-        known = knowledge.collections[collection]  # type: ignore[index]
+        known = _collection(house, *_parted(collection), embedding)
         house.runner.do(known.warm()).result()
-        print(f"{len(known)} records of “{collection}” are indexed with {knowledge.embedding.name}.")
+        embedded = house.knowledge.using(embedding).embedding.name
+        print(f"{len(known)} records of “{collection}” are indexed with {embedded}.")
 
 
 @app.command()
@@ -116,11 +150,18 @@ def restore(name: str) -> None:
         print(f"The memory is as in the snapshot “{name}”. This is a step of learning, which `undo` takes back.")
 
 
-def _collection(house: Courthouse, name: str) -> Collection[Any]:
+def _parted(kept: str) -> tuple[str, str]:
+    name, _, base = kept.partition(".")
+    return name, base or BUNDLED
+
+
+def _collection(house: Courthouse, name: str, base: str, embedding: str = "") -> Collection[Any]:
     known = house.knowledge.collections
     if name not in known:
         raise CourtroomError(f"There is no collection “{name}”. Known: {', '.join(known)}.")
-    return known[name]
+    if base not in house.knowledge.bases():
+        raise CourtroomError(f"There is no knowledge base “{base}”. Known: {', '.join(house.knowledge.bases())}.")
+    return house.knowledge.using(embedding).kept_under(kept_as(name, base))
 
 
 def _progress(what: str, done: int, total: int) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import wait
 from pathlib import Path
 from typing import Any
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.payments import Payment
 from courtroom.engine.procedure import ROUND
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError, Unreadable
@@ -39,21 +40,18 @@ def follow(house: Courthouse, run: str) -> None:
         wait([settled], timeout=LOOK_S)
 
 
-def answered(record: Record) -> frozenset[str]:
-    """Paths of the calls that have their answer."""
-    return frozenset(call.path for call in record.calls if call.value is not None)
-
-
-def result(house: Courthouse, name: str, before: frozenset[str] = frozenset()) -> dict[str, Any]:
+def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = None) -> dict[str, Any]:
     """A run's result as plain data; what `--json` prints.
 
     Args:
         name: the run's id.
-        before: calls that had their answer when this command began: for it, they were served from the record.
+        before: what the run had paid for when this command began: for it, all that was served from the record.
     """
     record = house.record(name)
-    new = [call for call in record.calls if call.path not in before]
-    asked = sum(call.asked for call in new)
+    new = {
+        path: paid.calls - (before[path].calls if before and path in before else 0)
+        for path, paid in record.paid.items()
+    }
     prompt, completion = record.tokens
     run = record.run
     return {
@@ -68,8 +66,8 @@ def result(house: Courthouse, name: str, before: frozenset[str] = frozenset()) -
         **_rounds(house, record),
         "ballots": len(record.tallies),
         "votes": list(_votes(record)),
-        "asked": asked,
-        "recorded": sum(len(call.keys) for call in record.calls) - sum(min(c.asked, len(c.keys)) for c in new),
+        "asked": sum(new.values()),
+        "recorded": sum(len(call.keys) - min(new.get(call.path, 0), len(call.keys)) for call in record.calls),
         "failed": record.failed,
         "tokens": {"prompt": prompt, "completion": completion},
         "cost": record.cost,

@@ -181,8 +181,101 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX memory_states_open ON memory_states (collection, id) WHERE until IS NULL;
     CREATE TABLE memory_snapshots (name TEXT PRIMARY KEY, at INTEGER NOT NULL, digest TEXT NOT NULL, made REAL NOT NULL);
     """,
+    # A dataset without a version is not finished yet. `content` is the dataset whose rows it has: a version with other splits
+    # has the same rows. `numbers` is what statistics count in a row.
+    """
+    CREATE TABLE datasets (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT, content INTEGER NOT NULL, kind TEXT NOT NULL DEFAULT '',
+        count INTEGER NOT NULL DEFAULT 0, source TEXT NOT NULL, made REAL NOT NULL, frame TEXT NOT NULL DEFAULT '',
+        job TEXT NOT NULL DEFAULT '', orders TEXT NOT NULL DEFAULT '', state TEXT NOT NULL DEFAULT '{}',
+        UNIQUE (name, version)
+    );
+    CREATE TABLE dataset_rows (
+        content INTEGER NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, category TEXT NOT NULL, grp TEXT NOT NULL,
+        asked TEXT NOT NULL, number INTEGER NOT NULL, place TEXT NOT NULL, outcome TEXT NOT NULL, length INTEGER NOT NULL, language TEXT NOT NULL,
+        margin REAL, fingerprint BLOB NOT NULL, numbers TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (content, seq)
+    );
+    CREATE UNIQUE INDEX dataset_rows_by_id ON dataset_rows (content, id);
+    CREATE TABLE dataset_splits (
+        dataset INTEGER NOT NULL, seq INTEGER NOT NULL, split TEXT NOT NULL, PRIMARY KEY (dataset, seq)
+    ) WITHOUT ROWID;
+    CREATE TABLE dataset_problems (dataset INTEGER NOT NULL, place TEXT NOT NULL, message TEXT NOT NULL);
+    CREATE TABLE dataset_relevance (
+        content INTEGER NOT NULL, query TEXT NOT NULL, candidate TEXT NOT NULL, grade INTEGER NOT NULL,
+        PRIMARY KEY (content, query, candidate)
+    ) WITHOUT ROWID;
+    """,
+    # Imported law is in a knowledge base of its own. Before, an imported article took the place of the digest's and kept its
+    # title, cue words and penalty bands; they are taken off it, its charges are listed anew, and the digest comes back.
+    """
+    CREATE TABLE origins (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, collection TEXT NOT NULL, file TEXT NOT NULL, digest TEXT NOT NULL,
+        records INTEGER NOT NULL, how TEXT NOT NULL, at REAL NOT NULL
+    );
+    ALTER TABLE imports ADD COLUMN base TEXT NOT NULL DEFAULT 'imported';
+    ALTER TABLE imports ADD COLUMN how TEXT NOT NULL DEFAULT 'add';
+    CREATE TABLE moved (seq INTEGER PRIMARY KEY);
+    INSERT INTO moved SELECT seq FROM knowledge
+        WHERE collection = 'statutes' AND json_valid(body) AND NOT json_extract(body, '$.digest');
+    INSERT INTO moved SELECT seq FROM knowledge WHERE collection = 'charges' AND added > 0;
+    INSERT INTO moved SELECT seq FROM knowledge
+        WHERE collection = 'cases' AND added > 0 AND json_valid(body) AND id LIKE 'case-%';
+    UPDATE collections SET seeded = 0, changes = changes + 1 WHERE name IN ('statutes', 'charges') AND EXISTS (
+        SELECT 1 FROM knowledge WHERE collection = 'statutes' AND seq IN (SELECT seq FROM moved)
+    );
+    UPDATE collections SET changes = changes + 1 WHERE name = 'cases';
+    DELETE FROM words_statutes WHERE rowid IN (SELECT seq FROM moved);
+    DELETE FROM words_charges WHERE rowid IN (SELECT seq FROM moved);
+    DELETE FROM words_cases WHERE rowid IN (SELECT seq FROM moved);
+    DELETE FROM knowledge WHERE collection = 'charges' AND seq IN (SELECT seq FROM moved);
+    UPDATE knowledge SET collection = collection || '.imported' WHERE seq IN (SELECT seq FROM moved);
+    UPDATE knowledge SET body = json_set(body, '$.title', json('{"en":"","zh":""}'), '$.cues', json('{"en":"","zh":""}'),
+        '$.bands', json('[]')) WHERE collection = 'statutes.imported';
+    INSERT INTO knowledge (collection, id, body, added)
+        SELECT 'charges.imported', name, json_object('id', name, 'name', json(both), 'articles', json_group_array(article),
+            'text', json(text), 'cues', json('{"en":"","zh":""}')), max(added)
+        FROM (
+            SELECT coalesce(nullif(json_extract(c.value, '$.zh'), ''), json_extract(c.value, '$.en')) AS name,
+                c.value AS both, k.id AS article, json_extract(k.body, '$.text') AS text, k.added
+            FROM knowledge AS k, json_each(k.body, '$.charges') AS c WHERE k.collection = 'statutes.imported' ORDER BY k.seq
+        ) GROUP BY name;
+    INSERT OR IGNORE INTO collections (name) SELECT DISTINCT collection FROM knowledge WHERE instr(collection, '.');
+    DROP TABLE moved;
+    """,
+    # What a run has paid for has rows of its own, written with the answers. Before, it stood in the events of calls alone; an
+    # answered call that was overtaken and stands again had what it cost in both events.
+    """
+    CREATE TABLE payments (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, path TEXT NOT NULL, key TEXT NOT NULL,
+        calls INTEGER NOT NULL, attempts INTEGER NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL,
+        cost REAL, at REAL NOT NULL
+    );
+    CREATE INDEX payments_by_run ON payments (run, path, key);
+    INSERT INTO payments (run, path, key, calls, attempts, prompt, completion, cost, at)
+        SELECT run, path, ifnull(json_extract(body, '$.keys[#-1]'), ''), max(json_extract(body, '$.asked')),
+            max(ifnull(json_extract(body, '$.attempts'), 0)), max(ifnull(json_extract(body, '$.prompt_tokens'), 0)),
+            max(ifnull(json_extract(body, '$.completion_tokens'), 0)), max(json_extract(body, '$.cost')), min(at)
+        FROM (SELECT seq, run, path, at, iif(json_valid(body), body, '{}') AS body FROM events WHERE kind = 'call')
+        WHERE json_extract(body, '$.asked') > 0
+        GROUP BY run, path, json_extract(body, '$.keys'), iif(json_extract(body, '$.value') IS NULL, seq, 0)
+        ORDER BY min(seq);
+    """,
+    # An experiment and its cells: each with its run's id before the run is made, and what it came to once it is done.
+    """
+    CREATE TABLE experiments (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, body TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL,
+        reason TEXT NOT NULL DEFAULT '', created REAL NOT NULL, owner TEXT, heartbeat REAL
+    );
+    CREATE TABLE experiment_cells (
+        experiment TEXT NOT NULL, number INTEGER NOT NULL, arm INTEGER NOT NULL, row TEXT NOT NULL, repeat INTEGER NOT NULL,
+        seed INTEGER NOT NULL, phase TEXT NOT NULL, run TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
+        reason TEXT NOT NULL DEFAULT '', outcome TEXT, PRIMARY KEY (experiment, number)
+    ) WITHOUT ROWID;
+    CREATE INDEX experiment_cells_by_run ON experiment_cells (run);
+    CREATE INDEX experiment_cells_by_state ON experiment_cells (experiment, state, arm);
+    """,
     # What was asked beside a run (answers of audits and interviews), and marks of reviewers: of a run (an empty target), of a
-    # member or of a call.
+    # member or of a call. What is asked beside a run is paid for apart.
     """
     CREATE TABLE asides (
         seq INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, kind TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL
@@ -192,6 +285,7 @@ MIGRATIONS: tuple[str, ...] = (
         run TEXT NOT NULL, target TEXT NOT NULL, reviewer TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL,
         PRIMARY KEY (run, target, reviewer)
     );
+    ALTER TABLE payments ADD COLUMN beside INTEGER NOT NULL DEFAULT 0;
     """,
 )
 

@@ -48,8 +48,11 @@ def passing(error: BaseException) -> str:
 
 
 @contextmanager
-def plainly() -> Iterator[None]:
+def plainly(then: str = "the run goes on by itself") -> Iterator[None]:
     """What the disk does not take, where a person waits for it, is told in a sentence.
+
+    Args:
+        then: the end of that sentence: what comes after the disk takes it again.
 
     Raises:
         CourtroomError: with that sentence.
@@ -59,7 +62,7 @@ def plainly() -> Iterator[None]:
     except (sqlite3.OperationalError, OSError) as error:
         if not (told := passing(error)):
             raise
-        raise CourtroomError(told) from error
+        raise CourtroomError(f"{told.partition(';')[0]}; {then}.") from error
 
 
 class Writer:

@@ -72,6 +72,11 @@ class SweepStore:
             db.executemany("INSERT INTO sweep_runs VALUES (?, ?, ?, ?)", rows)
         return sweep
 
+    def same_or_new(self, plan: Plan, title: str, base_seed: int) -> str:
+        """The sweep with this very plan; two processes that want it at once get the same one."""
+        with self._database.transaction():
+            return self.same(plan) or self.create(plan, title, base_seed)
+
     def same(self, plan: Plan) -> str | None:
         """The last sweep with this very plan that was not cancelled."""
         row = self._database.connection.execute(
@@ -112,6 +117,11 @@ class SweepStore:
         """Where the sweep stands."""
         row = self._database.connection.execute("SELECT status FROM sweeps WHERE id = ?", (sweep,)).fetchone()
         return str(row["status"]) if row else "deleted"
+
+    def under_way(self) -> list[tuple[str, str | None, float | None]]:
+        """Sweeps that count as running, each with who drives it and the last heartbeat."""
+        rows = self._database.connection.execute("SELECT id, owner, heartbeat FROM sweeps WHERE status = 'running'")
+        return [tuple(row) for row in rows]
 
     def set_status(self, sweep: str, status: Status, reason: str = "") -> None:
         """Say where the sweep stands."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from courtroom.cases.case import Case
-from courtroom.engine.driven_runs import BEAT_S
-from courtroom.engine.lease import Hand
+from courtroom.engine.crew import Crew
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.rehearsal import Estimate
@@ -24,9 +21,7 @@ from courtroom.models.request import Reply
 from courtroom.store.writer import Writer
 from courtroom.sweeps.plan import Plan, Variant, affordable, applied, plan
 from courtroom.sweeps.proposals import proposals
-from courtroom.sweeps.store import Cell, Status, Sweep, SweepStore
-
-log = logging.getLogger(__name__)
+from courtroom.sweeps.store import Cell, Status, SweepStore
 
 AT_ONCE = 2
 """Runs of one sweep under way at once: enough to keep a model's server busy, few enough to leave room for a person."""
@@ -86,9 +81,7 @@ class Sweeper:
     def __init__(self, store: SweepStore, house: House) -> None:
         self.store = store
         self._house = house
-        self._driving: dict[str, asyncio.Task[None]] = {}
-        self._claiming = asyncio.Lock()
-        self._keys: dict[str, Mapping[str, str]] = {}
+        self._crew = Crew(store, Forking(store, house), house.writer, lambda: house.runner)
 
     # --- before ---------------------------------------------------------------------------------------------
 
@@ -155,16 +148,14 @@ class Sweeper:
             keys: what the person typed who starts it; see `Runner.go`.
         """
         row = self._house.store.run(wanted.base)
-        sweep = self.store.same(wanted) or self.store.create(wanted, row.title, row.seed)
+        sweep = self.store.same_or_new(wanted, row.title, row.seed)
         self.go(sweep, keys)
         return sweep
 
     def go(self, sweep: str, keys: Mapping[str, str] | None = None) -> None:
         """Start the remaining runs, and try those again that had stopped."""
-        self._keys[sweep] = dict(keys or {})
         if self.store.sweep(sweep).status != "done":
-            self.store.set_status(sweep, "running")
-            self._do(self._take_up(sweep, self._house.runner))
+            self._crew.go(sweep, keys)
 
     def pause(self, sweep: str) -> None:
         """Start no further run, and let go of those under way; nothing that was answered is lost."""
@@ -181,14 +172,7 @@ class Sweeper:
 
     def take_up_interrupted(self) -> list[str]:
         """Go on with the sweeps whose process has died; their ids. Those that others drive are watched, in case these die."""
-        runner = self._house.runner
-        under_way = [sweep for sweep in self.store.sweeps() if sweep.status == "running"]
-        left = [sweep.id for sweep in under_way if self._left(sweep, runner)]
-        for sweep in left:
-            self._do(self._take_up(sweep, runner))
-        for sweep in {sweep.id for sweep in under_way} - {*left}:
-            runner.watch(self._settled(sweep, runner))
-        return left
+        return self._crew.take_up_interrupted()
 
     def wait(self, sweep: str, timeout: float | None = None) -> None:
         """Wait until the sweep is done, paused or cancelled; where its driver dies meanwhile, it is driven here."""
@@ -196,8 +180,7 @@ class Sweeper:
 
     def settled(self, sweep: str) -> Future[None]:
         """Done when the sweep is done, paused or cancelled; see `wait`."""
-        runner = self._house.runner
-        return runner.do(self._settled(sweep, runner))
+        return self._crew.settled(sweep)
 
     # --- within ---------------------------------------------------------------------------------------------
 
@@ -205,112 +188,51 @@ class Sweeper:
         setup, case = applied(variant, base.setup, base.case)
         return self._house.estimate(base.run.procedure, case, setup, seed, base.run.id, known)
 
-    def _left(self, sweep: Sweep, runner: Runner) -> bool:
-        """Whether nobody drives it any more."""
-        lives = runner.driver.lives(self.store.lease, sweep.id, sweep.owner, sweep.heartbeat)
-        return sweep.id not in self._driving and not lives
-
     def _halt(self, sweep: str, status: Status, reason: str) -> None:
-        self._do(self._say(sweep, status, reason))
-        for cell in self.store.cells(sweep):
-            if cell.status == "running":
-                self._house.runner.stop(cell.run)
+        def under_way() -> list[str]:
+            return [cell.run for cell in self.store.cells(sweep) if cell.status == "running"]
 
-    def _do(self, work: Coroutine[Any, Any, None]) -> None:
-        self._house.runner.do(work).result()
+        self._crew.halt(sweep, status, reason, under_way)
 
-    # --- on the loop ----------------------------------------------------------------------------------------
 
-    # What runs here is given the runner: asking the house for it waits for the lock under which the house is closed,
-    # and closing waits for this loop.
+class Forking:
+    """What a sweep is to the crew that drives it: forks of its base run."""
 
-    async def _say(self, sweep: str, status: Status, reason: str) -> None:
-        """Said on the loop, so that no run begins between this and what comes after it."""
-        if self.store.status(sweep) in ("running", "paused"):
-            self.store.set_status(sweep, status, reason)
+    what = "sweep"
 
-    async def _take_up(self, sweep: str, runner: Runner) -> None:
-        async with self._claiming:
-            if sweep in self._driving:
-                return
-            claimed = await asyncio.to_thread(runner.driver.claim, self.store.lease, sweep)
-            if claimed:
-                self._driving[sweep] = asyncio.create_task(self._drive(sweep, runner))
-            else:
-                self._keys.pop(sweep, None)  # its driver goes on by itself
+    def __init__(self, store: SweepStore, house: House) -> None:
+        self._store, self._house = store, house
 
-    async def _drive(self, sweep: str, runner: Runner) -> None:
-        def wrong(error: BaseException) -> None:
-            log.warning("sweep %s: %s", sweep, error)
+    def at_once(self, job: str) -> int:
+        """See `Work`."""
+        return AT_ONCE
 
-        hand = Hand(self.store.lease, sweep, runner.driver.owner, self._house.writer, wrong)
-        say = partial(self.store.set_status, sweep)
-        try:
-            await self._run_all(sweep, runner, hand)
-        except CourtroomError as error:
-            hand.do(partial(say, "paused", str(error)))
-        except Exception:  # noqa: BLE001  nobody awaits this task: what goes wrong is told on the sweep and in the log
-            log.exception("sweep %s could not be driven", sweep)
-            hand.do(partial(say, "paused", "The sweep could not be driven; the log says why."))
-        finally:
-            try:
-                await self._house.writer.do(partial(runner.driver.release, self.store.lease, sweep))
-            finally:
-                self._driving.pop(sweep, None)
-                self._keys.pop(sweep, None)
+    def waiting(self, job: str) -> list[Cell]:
+        """See `Work`. A sweep whose base is gone has none that could be run."""
+        self._house.record(self._store.sweep(job).base)
+        return [cell for cell in self._store.cells(job) if cell.status != "done"]
 
-    async def _run_all(self, sweep: str, runner: Runner, hand: Hand) -> None:
-        row = self.store.sweep(sweep)
-        base = await asyncio.to_thread(runner.record, row.base)
-        waiting = iter([cell for cell in self.store.cells(sweep) if cell.status != "done"])
-        troubles: list[str] = []
+    def room(self, job: str, cell: Cell, under_way: int) -> bool:
+        """See `Work`."""
+        return True
 
-        async def run(cell: Cell) -> None:
-            try:
-                await self._run(base, row, cell, runner)
-            except CourtroomError as error:
-                troubles.append(str(error))
-
-        async with asyncio.TaskGroup() as group:
-            under_way: set[asyncio.Task[None]] = set()
-            while self._goes_on(sweep, runner):
-                while len(under_way) < AT_ONCE and (cell := next(waiting, None)):
-                    under_way.add(group.create_task(run(cell)))
-                if not under_way:
-                    break
-                _, under_way = await asyncio.wait(under_way, timeout=BEAT_S, return_when=asyncio.FIRST_COMPLETED)
-        if self._goes_on(sweep, runner):
-            hand.do(partial(self.store.set_status, sweep, *self._conclusion(sweep, troubles)))
-
-    def _goes_on(self, sweep: str, runner: Runner) -> bool:
-        return self.store.status(sweep) == "running" and self.store.lease.holds(sweep, runner.driver.owner)
-
-    async def _run(self, base: Record, sweep: Sweep, cell: Cell, runner: Runner) -> None:
-        if self.store.status(sweep.id) != "running":
-            return
+    async def run(self, job: str, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> None:
+        """See `Work`."""
         if cell.status == "waiting":
-            await asyncio.to_thread(self._made, base, sweep, cell)
-        await runner.finish(cell.run, self._keys.get(sweep.id, {}))
+            await asyncio.to_thread(self._made, job, cell)
+        await runner.finish(cell.run, keys)
 
-    def _made(self, base: Record, sweep: Sweep, cell: Cell) -> None:
-        setup, case = applied(sweep.plan.variants[cell.variant], base.setup, base.case)
-        self._house.fork(base.run.id, setup, cell.seed, case, cell.run)
-
-    def _conclusion(self, sweep: str, troubles: list[str]) -> tuple[Status, str]:
-        left = [cell for cell in self.store.cells(sweep) if cell.status != "done"]
+    def conclusion(self, job: str, troubles: list[str]) -> tuple[Status, str]:
+        """See `Work`."""
+        left = [cell for cell in self._store.cells(job) if cell.status != "done"]
         if not left:
             return "done", ""
         reasons = [*troubles, *(self._house.store.run(cell.run).reason for cell in left if cell.status != "waiting")]
         many = f"{len(left)} runs have" if len(left) > 1 else "One run has"
         return "paused", f"{many} no verdict yet. {next(filter(None, reasons), '')}".strip()
 
-    async def _settled(self, sweep: str, runner: Runner) -> None:
-        while True:
-            if driving := self._driving.get(sweep):
-                await asyncio.wait([driving])
-            if self.store.status(sweep) != "running":
-                return
-            if self._left(self.store.sweep(sweep), runner):
-                await self._take_up(sweep, runner)
-            else:
-                await asyncio.sleep(BEAT_S)  # another process drives it
+    def _made(self, sweep: str, cell: Cell) -> None:
+        row = self._store.sweep(sweep)
+        base = self._house.record(row.base)
+        setup, case = applied(row.plan.variants[cell.variant], base.setup, base.case)
+        self._house.fork(base.run.id, setup, cell.seed, case, cell.run)

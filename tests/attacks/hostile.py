@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 import zlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
+
+from tests.server_thread import ServerThread
 
 GOOD = '{"side": "buyer", "reason": "The kettle is cold."}'
 USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
@@ -86,7 +87,7 @@ Mode = Callable[[Asked], Awaitable[None]]
 
 
 @dataclass
-class HostileServer:
+class HostileServer(ServerThread):
     """Runs in a thread of its own; use as a context manager."""
 
     modes: Mapping[str, Mode]
@@ -98,34 +99,9 @@ class HostileServer:
     port: int = 0
     _writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    def __enter__(self) -> HostileServer:
-        ready = threading.Event()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, args=(ready,), daemon=True)
-        self._thread.start()
-        assert ready.wait(10)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(10)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    def _serve(self, ready: threading.Event) -> None:
-        asyncio.set_event_loop(self._loop)
-
-        async def start() -> None:
-            self._server = await asyncio.start_server(self._line, "127.0.0.1", 0, backlog=1000)
-            self.port = self._server.sockets[0].getsockname()[1]
-
-        self._loop.run_until_complete(start())
-        ready.set()
-        self._loop.run_forever()
+    async def _start(self) -> None:
+        self._server = await asyncio.start_server(self._line, "127.0.0.1", 0, backlog=1000)
+        self.port = self._server.sockets[0].getsockname()[1]
 
     async def _end(self) -> None:
         self._server.close()

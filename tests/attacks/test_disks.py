@@ -1,10 +1,13 @@
-"""Disks that are full, locked or broken while a hearing goes on: nothing that was paid for is lost."""
+"""Disks that are full, locked or broken: nothing that was paid for is lost, nothing half-written stays."""
 
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import logging
+import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -14,13 +17,19 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from courtroom.cases.files import Package
+from courtroom.cases.library import Library
 from courtroom.engine.control import Control
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.media.store import MediaStore
 from courtroom.models.request import Request
+from courtroom.store.database import Database
 from courtroom.store.writer import FULL, LOCKED, UNWRITABLE
-from tests.toy import Bench, Scripted
+from tests.test_imports import opened, records
+from tests.toy import CASE, Bench, Scripted
 
 LONG = "The kettle stayed cold. " * 2000
 """An answer that needs pages of its own."""
@@ -185,15 +194,19 @@ def fill(ballast: Path) -> None:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 4 MB."""
+def small_disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A disk of 4 MB, or of as many as the test says."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], capture_output=True, check=False)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={getattr(request, 'param', 4)}m", "tmpfs", disk],
+        capture_output=True,
+        check=False,
+    )
     if done.returncode:
         pytest.skip("no small disk can be mounted here")
     yield disk
-    subprocess.run(["umount", disk], check=True)
+    subprocess.run(["umount", "-l", disk], check=True)
 
 
 def test_a_real_disk_that_is_full_holds_the_answers_until_there_is_room(small_disk: Path) -> None:
@@ -208,3 +221,93 @@ def test_a_real_disk_that_is_full_holds_the_answers_until_there_is_room(small_di
     bench.runner.wait(run, 60)
     whole(bench.runner.record(run), bench)
     bench.close()
+
+
+# --- files that are taken in --------------------------------------------------------------------------------
+
+
+def noise(seed: int) -> bytes:
+    """A picture of about 750 kB, which can't be packed."""
+    out = io.BytesIO()
+    Image.frombytes("RGB", (500, 500), random.Random(seed).randbytes(750_000)).save(out, "PNG")
+    return out.getvalue()
+
+
+def with_pictures(number: int) -> Package:
+    """A case with so many pictures."""
+    named = [f"buyer-{n}" for n in range(number)]
+    evidence = [
+        {
+            "id": name,
+            "side": "buyer",
+            "text": "A photo.",
+            "media": [{"id": name, "kind": "image", "file": f"{name}.png"}],
+        }
+        for name in named
+    ]
+    case = CASE.model_validate({**CASE.model_dump(), "id": "noise", "evidence": evidence})
+    return Package(case, {f"{name}.png": noise(n) for n, name in enumerate(named)})
+
+
+def files_in(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def leave(disk: Path, room: int) -> Path:
+    """Fill a disk but for so many bytes."""
+    ballast = disk / "ballast"
+    free = shutil.disk_usage(disk).free
+    ballast.write_bytes(bytes(max(0, free - room)))
+    return ballast
+
+
+@pytest.mark.parametrize("room", [0, 100_000, 1_000_000])
+def test_a_real_disk_that_is_full_while_a_case_is_taken_in_keeps_nothing_of_it(small_disk: Path, room: int) -> None:
+    database = Database(small_disk / "store.sqlite")
+    library = Library(database, MediaStore(small_disk / "media"))
+    other = with_pictures(1)
+    kept = library.add(Package(other.case.model_copy(update={"id": "before"}), other.files))
+    before = files_in(small_disk / "media")
+    package, ballast = with_pictures(3), leave(small_disk, room)
+    with pytest.raises(CourtroomError, match=r"^The disk is full: make room; then add the case again\.$"):
+        library.add(package)
+    assert files_in(small_disk / "media") == before, "the picture that was there stays, and nothing came"
+    assert database.connection.execute("SELECT id FROM cases").fetchall()[0]["id"] == kept.id
+    assert database.connection.execute("SELECT count(*) FROM cases").fetchone()[0] == 1
+    ballast.unlink()
+    library.add(package)
+    assert len(files_in(small_disk / "media") - before) == 2
+    database.close()
+
+
+def test_a_case_for_whose_row_there_is_no_room_leaves_no_picture(tmp_path: Path) -> None:
+    database = Database(tmp_path / "store.sqlite")
+    library = Library(database, MediaStore(tmp_path / "media"))
+    library.cases()
+    before = files_in(tmp_path / "media")
+    database.connection.execute("PRAGMA max_page_count = 1")
+    package = with_pictures(1)
+    with pytest.raises(CourtroomError, match="then add the case again"):
+        library.add(Package(package.case.model_copy(update={"title": LONG[:200], "category": LONG}), package.files))
+    assert files_in(tmp_path / "media") == before
+
+
+@pytest.mark.parametrize("small_disk", [16], indirect=True)
+def test_a_real_disk_that_is_full_while_a_file_is_imported_tells_so_and_goes_on_afterwards(small_disk: Path) -> None:
+    knowledge, imports = opened(small_disk / "home")
+    knowledge.cases.all()
+    folder = small_disk / "home" / "imports"
+    data, ballast = records(200), leave(small_disk, 20_000)
+    with pytest.raises(CourtroomError, match=r"^The disk is full: make room; then take the file in again\.$"):
+        imports.begin("cases", "many.jsonl", data)
+    assert files_in(folder) == set()
+    assert imports.pending() == []
+    ballast.unlink()
+    digest = imports.begin("cases", "many.jsonl", data)
+    fill(ballast)
+    with pytest.raises(CourtroomError, match="then go on with the import. What is in stays in"):
+        asyncio.run(imports.go_on(digest))
+    assert [job.done for job in imports.pending()] == [0]
+    ballast.unlink()
+    assert asyncio.run(imports.go_on(digest)).total == 200
+    assert len(knowledge.of("cases", "imported")) == 200

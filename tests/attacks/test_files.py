@@ -20,7 +20,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import read_value, read_values
 from courtroom.engine.interventions import read_actions
 from courtroom.errors import CaseError, CourtroomError
-from courtroom.knowledge.imports import Into
+from courtroom.knowledge.bases import Kind
 from courtroom.settings import Settings
 
 MANY_DIGITS = "9" * 5_000
@@ -93,9 +93,9 @@ def test_json_that_is_meant_to_hurt_is_refused_in_a_sentence(bomb: str, name: st
     refused(name, zipped(("case.json", data)) if name == "case.zip" else data)
 
 
-@pytest.mark.parametrize("into", ["statutes", "cases"])
+@pytest.mark.parametrize("into", ["statutes", "charges", "cases"])
 @pytest.mark.parametrize("bomb", JSON_BOMBS.values(), ids=JSON_BOMBS.keys())
-def test_an_import_into_the_knowledge_base_refuses_the_same(house: Courthouse, bomb: str, into: Into) -> None:
+def test_an_import_into_the_knowledge_base_refuses_the_same(house: Courthouse, bomb: str, into: Kind) -> None:
     for name in ("a.json", "a.jsonl"):
         with pytest.raises(CourtroomError) as caught:
             house.imports.begin(into, name, bomb.encode())
@@ -130,7 +130,7 @@ def test_another_encoding_is_refused_and_never_taken_for_text(name: str, encodin
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.csv", "a.txt"])
 def test_a_byte_order_mark_is_no_part_of_the_text(name: str) -> None:
-    body = json.dumps(dispute()) if "json" in name else "text,label\ngood,1\nbad,0\n"
+    body = json.dumps(dispute()) if "json" in name else "text,label\ngood,yes\nbad,no\n"
     (package,) = read_upload(name, b"\xef\xbb\xbf" + body.encode())
     assert "\ufeff" not in package.case.model_dump_json()
 
@@ -201,7 +201,7 @@ def test_a_table_s_formula_stays_text(formula: str) -> None:
     out = io.StringIO()
     import csv
 
-    csv.writer(out).writerows([("text", "label"), (formula, "1"), ("plain", "0")])
+    csv.writer(out).writerows([("text", "label"), (formula, "yes"), ("plain", "no")])
     (package,) = read_upload("a.csv", out.getvalue().encode())
     assert formula.strip() in package.case.model_dump_json().replace('\\"', '"')
 

@@ -214,45 +214,6 @@ def test_runs_are_listed_as_they_were_made_also_when_the_clock_was_put_back(
     assert [row.id for row in bench.store.runs()] == made
 
 
-LEARNS = """
-import sys
-from courtroom.store.database import Database
-from courtroom.knowledge.lessons import Lesson, Put
-from courtroom.knowledge.search import Knowledge
-from courtroom.settings import Settings
-settings = Settings()
-knowledge = Knowledge(Database(settings.database), settings)
-knowledge.lessons
-for number in range(40):
-    record = {"id": f"{sys.argv[1]}-{number}", "title": "A kettle", "category": "Other", "dispute": "It stays cold.", "buyer_votes": 1, "seller_votes": 0}
-    knowledge.learn(sys.argv[1], str(number), Lesson(phase="norms", ops=(Put(collection="precedents", record=record),)))
-    print(number, flush=True)
-"""
-
-
-def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons(tmp_path: Path) -> None:
-    Courthouse(Settings(home=tmp_path)).close()
-    environment = {**os.environ, "COURTROOM_HOME": str(tmp_path)}
-    both = [
-        subprocess.Popen([sys.executable, "-c", LEARNS, name], env=environment, stdout=subprocess.PIPE)
-        for name in ("first", "second")
-    ]
-    assert both[0].stdout is not None
-    assert b"5\n" in iter(both[0].stdout.readline, b"")
-    both[0].kill()
-    both[0].communicate()
-    assert both[1].wait(120) == 0
-    both[1].communicate()
-    house = Courthouse(Settings(home=tmp_path))
-    taught = house.knowledge.lessons.all()
-    assert sum(lesson.run == "second" for lesson in taught) == 40
-    assert sum(lesson.run == "first" for lesson in taught) >= 6
-    for lesson in taught:
-        assert all(house.knowledge.precedents.get(change.id) for change in lesson.changes)
-    assert house.database.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
-    house.close()
-
-
 def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
     run = bench.start()
     locking = sqlite3.connect(bench.database.path, isolation_level=None)
@@ -297,11 +258,11 @@ def test_killed_in_mid_import_it_goes_on_where_it_was(tmp_path: Path) -> None:
     assert kills == 2
     assert job.done >= 5 * BATCH
     assert job.done < total
-    assert sum(case.id.startswith("case-") for case in knowledge.cases.all()) == job.done
+    assert len(knowledge.of("cases", "imported")) == job.done
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert f"Taking in {job.done} of" not in done.stderr  # it went on behind what was done
-    assert sum(case.id.startswith("case-") for case in knowledge.cases.all()) == total
+    assert len(knowledge.of("cases", "imported")) == total
     assert imports.pending() == []
 
 

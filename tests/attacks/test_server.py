@@ -17,9 +17,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
+from aiohttp import web
 from tenacity import RetryCallState, wait_none
 
 from courtroom.engine.events import Called
@@ -35,6 +36,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.models.warm import ready
 from tests.attacks.hostile import USAGE, HostileServer
 from tests.attacks.server_modes import ATTACKS, LATE, Attack, cut_streams, say
+from tests.openai_server import OpenAIServer, _completion
 from tests.say import question
 from tests.toy import CASE, Bench, CastVote, ToySetup, Vote
 
@@ -333,3 +335,20 @@ with HostileServer({}) as server:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize("streams", [False, True])
+async def test_a_server_s_cookie_is_not_kept(streams: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def marking(body: dict[str, Any]) -> web.Response:
+        reply = _completion(body, '{"side": "buyer"}', "stop", None)
+        return web.json_response(reply, headers={"Set-Cookie": "mark=you-again; Path=/; Max-Age=99999"})
+
+    with OpenAIServer(answer=marking) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        model = LiteLLMModel(MediaStore(tmp_path))
+        for number in range(3):
+            await model.answer(question(tag=str(number)), (lambda text: None) if streams else None)
+        await model.close()
+    assert len(server.headers) >= 3
+    assert not [headers for headers in server.headers if "Cookie" in headers]

@@ -67,7 +67,8 @@ class Trap:
                 trap.seen.append(sent)
                 status, headers, body = trap._answer(sent)
                 self.send_response(status)
-                for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                # A line that stays open keeps its thread for as long as LiteLLM keeps the line.
+                for name, value in {**headers, "Content-Length": str(len(body)), "Connection": "close"}.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)

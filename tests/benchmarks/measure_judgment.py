@@ -20,7 +20,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.judging.referred import CaseInformation, charges_of, precedents_of, scores_of, statutes_of
 from courtroom.judging.weighing import article_scores, charge_scores
-from courtroom.knowledge.collection import Mode
+from courtroom.knowledge.ranking import Mode
 from courtroom.knowledge.search import Knowledge, Search
 from courtroom.law.judgment import Judgment
 from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show, tiny_asked

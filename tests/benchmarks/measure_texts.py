@@ -86,7 +86,9 @@ def summary(house: Courthouse, case: Document, variant: str) -> str:
 
 def public_set(folder: Path, name: str) -> LabelledTask:
     """One public set; the texts that Emotion is trained on are its examples."""
-    (package,) = read_upload(name, folder / name)
+    (package,) = read_upload(
+        name, folder / name, {"0": "entailment", "1": "not_entailment"} if name == "RTE.tsv" else None
+    )
     case = package.case
     assert isinstance(case, LabelledTask)
     if name != "emotion.txt":

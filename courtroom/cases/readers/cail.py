@@ -8,13 +8,16 @@
 | `gold.charges` | `meta.accusation`: a list, or one text with `;` between the names |
 | `gold.term_of_imprisonment` | `meta.term_of_imprisonment` |
 | (a remark) | `meta.punish_of_money`, a fine, which is no part of a judgment here |
+
+In the flat form of Hugging Face's copy, the fields of `meta` and of the term stand beside `fact`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from courtroom.errors import CaseError
@@ -24,6 +27,8 @@ from courtroom.law.judgment import LONGEST, bare_charge
 from courtroom.text.words import is_chinese
 
 LABELS = ("relevant_articles", "accusation", "term_of_imprisonment")
+TERM = ("death_penalty", "life_imprisonment", "imprisonment")
+FLAT = (*LABELS, *TERM)
 FLAGS = {"true": True, "false": False, "1": True, "0": False, "none": False}
 # A comma parts two articles only where the next one follows at once: `Article 264, paragraph 1` is one.
 _BETWEEN_ARTICLES = re.compile(r"[;；、]|[,，](?=\s*(?:第|刑法|[Aa]rt|\d))")
@@ -45,6 +50,8 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     fact, meta = row.get("fact"), row.get("meta")
     if not isinstance(fact, str) or not fact.strip():
         raise CaseError("`fact` must be the text of the facts.")
+    if "meta" not in row and any(name in row for name in FLAT):
+        meta = row if "term_of_imprisonment" in row else row | {"term_of_imprisonment": _flat_term(row)}
     if not isinstance(meta, dict):
         raise CaseError("`meta` is missing. A CAIL record holds articles, charges and term there.")
     case = criminal(
@@ -62,22 +69,42 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     return case, (told,) if fine not in (None, "", 0, "0") else ()
 
 
-def criminal(facts: str, *, source: str, defendants: Sequence[str] = (), **gold: Any) -> dict[str, Any]:
+def _flat_term(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in TERM if name in row}
+
+
+def criminal(
+    facts: str,
+    *,
+    source: str,
+    defendants: Sequence[str] = (),
+    given: Mapping[str, Any] | None = None,
+    each: Sequence[Mapping[str, Any]] = (),
+    **gold: Any,
+) -> dict[str, Any]:
     """A criminal case as plain data; its id comes from its facts, so that the same facts have the same id.
 
     Args:
+        given: fields of `Given`, what the record gives beside the facts; with it the id is another one.
+        each: fields of `DecidedFor`, where a record tells what was decided on each of several defendants. The first is the
+            primary one.
         gold: fields of `Gold`; None where a record does not tell.
     """
     facts = facts.strip()
     first = facts.replace("\n", " ")
+    content = facts + (json.dumps(given, ensure_ascii=False, sort_keys=True) if given else "")
+    if each:
+        defendants = list(dict.fromkeys((*(one["name"] for one in each), *defendants)))
+        gold = {name: value for name, value in each[0].items() if name != "name"} | {"each": list(each)} | gold
     return {
         "kind": "criminal",
-        "id": f"case-{hashlib.sha256(facts.encode(errors='surrogatepass')).hexdigest()[:16]}",
+        "id": f"case-{hashlib.sha256(content.encode(errors='surrogatepass')).hexdigest()[:16]}",
         "title": first[:40] + ("…" if len(first) > 40 else ""),
         "language": "zh" if is_chinese(facts) else "en",
         "source": source,
         "facts": facts,
         "defendants": list(defendants or defendants_in(facts)),
+        "given": dict(given) if given else None,
         "gold": {name: value for name, value in gold.items() if value is not None} or None,
     }
 

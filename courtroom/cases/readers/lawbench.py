@@ -1,7 +1,7 @@
 """LawBench's lines `instruction`, `question`, `answer` of the tasks 3-1, 3-3, 3-4, 3-5, 3-6 and 3-7.
 
-The task is told from the answer's prefix. What a question gives away, charge or article, is known to be right: it is taken
-off the facts and kept as gold. The article's text in task 3-5 is left out; statutes are looked up.
+The task is told from the answer's prefix. What a question gives beside the facts (3-1: the charges; 3-4: charges and articles;
+3-5: the text of the articles too) is taken off them and kept as given. It is known to be right, so it is gold as well.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from courtroom.cases.readers.cail import articles, charges, criminal, term
 from courtroom.errors import CaseError
 
 _GIVEN_CHARGE = re.compile(r"\s*罪名[:：](?P<charges>[^\n。]*)[。.]?\s*$")
-_GIVEN_ARTICLE = re.compile(r"[。\s]*法条[:：](?P<articles>[^。\n]*)(?:。?\s*法条内容[:：].*)?[。.]?\s*$", re.DOTALL)
+_GIVEN_ARTICLE = re.compile(
+    r"[。\s]*法条[:：](?P<articles>[^。\n]*)(?:。?\s*法条内容[:：](?P<text>.*))?[。.]?\s*$", re.DOTALL
+)
 _SIGN, _END = r"\s*[:：、.．]", r"[;；。\s]*(?<![A-Za-z])"
 # The question before takes all it can: it may itself list parties as A、B、C.
 _OPTIONS = re.compile(
@@ -52,7 +54,8 @@ def convert(row: dict[str, Any]) -> dict[str, Any]:
 
 def _articles(question: str, answer: str) -> dict[str, Any]:
     facts, given = _given(question)
-    return criminal(facts, source="LawBench 3-1", **given | {"relevant_articles": _known(articles(answer), "article")})
+    gold = _labels(given) | {"relevant_articles": _known(articles(answer), "article")}
+    return criminal(facts, source="LawBench 3-1", given=given, **gold)
 
 
 def _charges(question: str, answer: str) -> dict[str, Any]:
@@ -62,7 +65,12 @@ def _charges(question: str, answer: str) -> dict[str, Any]:
 
 def _term(question: str, answer: str) -> dict[str, Any]:
     facts, given = _given(question)
-    return criminal(facts, source="LawBench 3-4, 3-5", term_of_imprisonment=_months(answer), **given)
+    source = f"LawBench {'3-5' if 'article_text' in given else '3-4'}"
+    return criminal(facts, source=source, given=given, term_of_imprisonment=_months(answer), **_labels(given))
+
+
+def _labels(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name != "article_text"}
 
 
 def _choice(question: str, answer: str) -> dict[str, Any]:
@@ -93,11 +101,13 @@ READERS: dict[str, Callable[[str, str], dict[str, Any]]] = {
 
 
 def _given(question: str) -> tuple[str, dict[str, Any]]:
-    """The facts, and what the question gives away."""
+    """The facts, and what the question gives beside them."""
     facts = re.sub(r"^事实[:：]\s*", "", question)
     given: dict[str, Any] = {}
     if found := _GIVEN_ARTICLE.search(facts):
         given["relevant_articles"] = articles(found["articles"])
+        if text := (found["text"] or "").strip():
+            given["article_text"] = text
         facts = facts[: found.start()]
     if found := _GIVEN_CHARGE.search(facts):
         given["charges"] = charges(found["charges"])

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from courtroom.cases.readers.numbered_labels import NumberedLabels, as_label
 from courtroom.errors import CaseError
 
 PAIRS = (
@@ -17,23 +18,40 @@ PAIRS = (
     ("question", "sentence"),
     ("passage", "question"),
     ("question1", "question2"),
+    ("#1 string", "#2 string"),
     ("text1", "text2"),
     ("text", "second"),
 )
-"""Columns of a pair, in the order in which they are shown: RTE, ANLI (newer and older), QNLI, BoolQ, common ones."""
+"""Columns of a pair, in the order in which they are shown: RTE, ANLI (newer and older), QNLI, BoolQ, QQP, MRPC, common ones."""
 SINGLE = ("text", "sentence", "content", "message")
-LABEL, REASON, IDS = ("label", "labels", "class", "category"), ("reason", "rationale"), ("id", "uid", "idx", "index")
-QUESTIONS: dict[tuple[str, ...], str] = {
-    ("sentence1", "sentence2"): "Does the second sentence follow from the first?",
-    ("premise", "hypothesis"): "Does the hypothesis follow from the premise, contradict it, or neither?",
-    ("context", "hypothesis"): "Does the hypothesis follow from the context, contradict it, or neither?",
-    ("question", "sentence"): "Does the sentence contain the answer to the question?",
-    ("passage", "question"): "Going by the passage, is the answer to the question yes or no?",
-}
-NUMBERED: dict[tuple[str, ...], dict[str, str]] = {
-    ("sentence1", "sentence2"): {"0": "entailment", "1": "not_entailment"}
-}
-"""RTE in the form with numbers."""
+LABEL = ("label", "labels", "gold_label", "quality", "is_duplicate", "class", "category")
+REASON, IDS = ("reason", "rationale"), ("id", "uid", "pairid", "idx", "index")
+FOLLOWS = "Does the second sentence follow from the first?"
+QUESTIONS: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("question", "sentence"), "", "Does the sentence contain the answer to the question?"),
+    (("passage", "question"), "", "Going by the passage, is the answer to the question yes or no?"),
+    (("question1", "question2"), "duplicate", "Do both questions ask the same?"),
+    (
+        ("premise", "hypothesis"),
+        "contradict",
+        "Does the hypothesis follow from the premise, contradict it, or neither?",
+    ),
+    (
+        ("context", "hypothesis"),
+        "contradict",
+        "Does the hypothesis follow from the context, contradict it, or neither?",
+    ),
+    (("premise", "hypothesis"), "entail", "Does the hypothesis follow from the premise?"),
+    (
+        ("sentence1", "sentence2"),
+        "contradict",
+        "Does the second sentence follow from the first, contradict it, or neither?",
+    ),
+    (("sentence1", "sentence2"), "entail", FOLLOWS),
+    (("sentence1", "sentence2"), "equivalent", "Do both sentences mean the same?"),
+    (("#1 string", "#2 string"), "equivalent", "Do both sentences mean the same?"),
+)
+"""The question that a pair's columns pose, where one of the labels' names has this in it: columns alone do not tell."""
 LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
 TRUTHS = {"true": "yes", "false": "no"}
 DELIMITERS = ("\t", ";", ",", "|")
@@ -46,7 +64,7 @@ UNREADABLE = (
 def looks_labelled(row: Mapping[str, Any]) -> bool:
     """Whether a JSON object is one row of such a table."""
     columns = {str(name).casefold() for name in row}
-    return "kind" not in columns and bool(columns & set(LABEL)) and _columns(columns) is not None
+    return "kind" not in columns and bool(columns & set(LABEL)) and columns_of(columns) is not None
 
 
 def looks_like_lines(text: str) -> bool:
@@ -58,11 +76,12 @@ def looks_like_lines(text: str) -> bool:
     return len(lines) > 1 and short and len(labels) <= max(2, len(lines) // 2)
 
 
-def task_from_text(text: str, ending: str = "") -> dict[str, Any]:
+def task_from_text(text: str, ending: str = "", names: Mapping[str, str] | None = None) -> dict[str, Any]:
     """A task's fields from a table or from JSON lines.
 
     Args:
         ending: of the file, such as `.tsv`; empty for pasted text.
+        names: what labels that are numbers mean.
 
     Raises:
         CaseError: it is no table of labelled texts.
@@ -70,78 +89,124 @@ def task_from_text(text: str, ending: str = "") -> dict[str, Any]:
     if not text.strip():
         raise CaseError("The table of labelled texts is empty. Give a text and a label on each line.")
     if text.lstrip().startswith("{"):
-        return task_from_rows(_json_rows(text))
+        return task_from_rows(_json_rows(text), names)
     lines = text.splitlines()
     delimiter = "\t" if ending == ".tsv" else next((d for d in DELIMITERS if d in lines[0]), None)
     if delimiter is None:
         raise CaseError(UNREADABLE)
     head = [name.strip().casefold().strip('"') for name in lines[0].split(delimiter)]
-    if set(head) & set(LABEL) and _columns(set(head)):
+    if set(head) & set(LABEL) and columns_of(set(head)):
         csv.field_size_limit(10_000_000)
         rows = (
             csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE)
             if delimiter == "\t"  # there quotation marks belong to the texts
             else csv.DictReader(io.StringIO(text), delimiter=delimiter)
         )
-        return task_from_rows(rows)
+        return task_from_rows(rows, names)
     if not looks_like_lines(text):
         raise CaseError(UNREADABLE)
     cut = (line.rpartition(";") for line in lines if line.strip())
-    return task_from_rows({"text": body.strip(), "label": label.strip()} for body, _, label in cut)
+    return task_from_rows(({"text": body.strip(), "label": label.strip()} for body, _, label in cut), names)
 
 
-def task_from_rows(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def task_from_rows(rows: Iterable[Mapping[str, Any]], names: Mapping[str, str] | None = None) -> dict[str, Any]:
     """A task's fields from rows with named columns: `labels`, `question`, `names`, `items`.
+
+    Args:
+        names: what labels that are numbers mean.
 
     Raises:
         CaseError: a row lacks a text; it is named.
+        NumberedLabels: labels are numbers, and nothing says what they mean.
     """
     items: list[dict[str, Any]] = []
     columns: tuple[str, ...] | None = None
+    unnamed: set[str] = set()
     for number, raw in enumerate(rows, start=1):
         if not isinstance(raw, Mapping):
             raise CaseError(f"Row {number} is no JSON object with named fields.")
-        row = {str(name).casefold().strip(): value for name, value in raw.items() if name is not None}
-        columns = columns or _columns(set(row))
+        row = folded(raw)
+        columns = columns or columns_of(set(row))
         if columns is None:
             raise CaseError(UNREADABLE)
-        texts = [str(row.get(name) or "").strip() for name in columns]
-        if not all(texts):
-            raise CaseError(f"Row {number} lacks its {columns[texts.index('')]}. Fill it in, or remove the row.")
-        label = _label(columns, next((row[name] for name in LABEL if row.get(name) not in (None, "")), None))
-        items.append(
-            {
-                "id": str(next((row[name] for name in IDS if row.get(name) not in (None, "")), number)),
-                "text": texts[0],
-                "second": texts[1] if len(texts) > 1 else "",
-                "label": label,
-                "reason": str(next((row[name] for name in REASON if row.get(name)), "")),
-            }
-        )
+        try:
+            item = item_of(row, columns, names)
+        except NumberedLabels as error:
+            unnamed.update(error.values)
+            continue
+        except CaseError as error:
+            raise CaseError(f"Row {number} {error}") from error
+        items.append(item | {"id": item["id"] or str(number)})
+    if unnamed:
+        raise NumberedLabels(unnamed)
     if columns is None:
         raise CaseError("The table of labelled texts has no rows. Give a text and a label on each line.")
+    labels = _labels(items)
     return {
-        "labels": _labels(items),
-        "question": QUESTIONS.get(columns, ""),
+        "labels": labels,
+        "question": question_of(columns, labels),
         "names": columns if len(columns) > 1 else ("text", "second text"),
         "items": items,
     }
 
 
-def _columns(names: set[str]) -> tuple[str, ...] | None:
+def folded(raw: Mapping[Any, Any]) -> dict[str, Any]:
+    """A row with its columns' names in lower case."""
+    return {str(name).casefold().strip(): value for name, value in raw.items() if name is not None}
+
+
+def item_of(row: Mapping[str, Any], columns: Sequence[str], names: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """A row's text or texts, label, reason and own id; what it lacks is empty, a label that it lacks is None.
+
+    Args:
+        row: with columns in lower case.
+        columns: of the text, or of both texts.
+        names: what labels that are numbers mean.
+
+    Raises:
+        CaseError: a text is missing, or the label is not among the names; the end of a sentence that begins with the row.
+        NumberedLabels: the label is a number, and nothing says what it means.
+    """
+    texts = [str(row.get(name) or "").strip() for name in columns]
+    if not all(texts):
+        raise CaseError(f"lacks its {columns[texts.index('')]}. Fill it in, or remove the row.")
+    return {
+        "id": str(next((row[name] for name in IDS if row.get(name) not in (None, "")), "")),
+        "text": texts[0],
+        "second": texts[1] if len(texts) > 1 else "",
+        "label": _label(columns, next((row[name] for name in LABEL if row.get(name) not in (None, "")), None), names),
+        "reason": str(next((row[name] for name in REASON if row.get(name)), "")),
+    }
+
+
+def question_of(columns: Sequence[str], labels: Iterable[str]) -> str:
+    """What is to be decided, as far as columns and the labels' names tell; else empty."""
+    told = " ".join(labels).casefold()
+    return next((question for pair, word, question in QUESTIONS if pair == tuple(columns) and word in told), "")
+
+
+def columns_of(names: set[str]) -> tuple[str, ...] | None:
+    """The columns of the text or of both texts; None where there are none that are known."""
     pair = next((pair for pair in PAIRS if set(pair) <= names), None)
     return pair or next(((name,) for name in SINGLE if name in names), None)
 
 
-def _label(columns: Sequence[str], value: Any) -> str | None:
-    if value is None:
+def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) -> str | None:
+    if isinstance(value, list):
+        if len(value) > 1:
+            raise CaseError(f"has {len(value)} labels; a text can have one here. Keep one, or remove the row.")
+        value = value[0] if value else None
+    if isinstance(value, bool):
+        told: str | None = str(value)
+    else:
+        told = as_label(value, names)
+    if told is None:
         return None
-    told = str(value).strip()
     if "hypothesis" in columns and told in LETTERS:
         return LETTERS[told]
     if isinstance(value, bool) or (columns[0] == "passage" and told.casefold() in TRUTHS):
         return TRUTHS[told.casefold()]
-    return NUMBERED.get(tuple(columns), {}).get(told, told)
+    return told
 
 
 def _labels(items: Sequence[Mapping[str, Any]]) -> list[str]:

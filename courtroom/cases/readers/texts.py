@@ -15,6 +15,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.document import LONGEST, Document
 from courtroom.cases.explain import explain
 from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.readers.numbered_labels import NumberedLabels
 from courtroom.cases.readers.tables import looks_like_lines, task_from_rows, task_from_text
 from courtroom.errors import CaseError
 from courtroom.text.words import is_chinese
@@ -23,8 +24,11 @@ ENDINGS = frozenset({".txt", ".md", ".pdf", ".csv", ".tsv"})
 MOST_TOLD = 5
 
 
-def read(name: str, data: bytes) -> Case:
+def read(name: str, data: bytes, labels: Mapping[str, str] | None = None) -> Case:
     """The one case in a text file.
+
+    Args:
+        labels: what labels that are numbers mean.
 
     Raises:
         CaseError: a sentence that names the file and the mend.
@@ -33,7 +37,7 @@ def read(name: str, data: bytes) -> Case:
     text = _pdf(name, data) if ending == ".pdf" else _decoded(name, data)
     try:
         if ending in (".csv", ".tsv") or (ending == ".txt" and looks_like_lines(text)):
-            return _task(name, task_from_text(text, ending))
+            return _task(name, task_from_text(text, ending, labels))
         return Document(
             id=_id(name),
             title=_title(name, text if ending == ".md" else ""),
@@ -43,20 +47,27 @@ def read(name: str, data: bytes) -> Case:
         )
     except ValidationError as error:
         raise CaseError(f"{name}: {' '.join(explain(error)[:MOST_TOLD])}") from error
+    except NumberedLabels as error:
+        raise NumberedLabels(error.values, name) from error
     except CaseError as error:
         raise CaseError(f"{name}: {error}") from error
 
 
-def task(name: str, rows: Sequence[Mapping[str, Any]]) -> LabelledTask:
+def task(name: str, rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str] | None = None) -> LabelledTask:
     """A labelled task from rows of JSON.
+
+    Args:
+        labels: what labels that are numbers mean.
 
     Raises:
         CaseError: a sentence that names the file and the mend.
     """
     try:
-        return _task(name, task_from_rows(rows))
+        return _task(name, task_from_rows(rows, labels))
     except ValidationError as error:
         raise CaseError(f"{name}: {' '.join(explain(error)[:MOST_TOLD])}") from error
+    except NumberedLabels as error:
+        raise NumberedLabels(error.values, name) from error
     except CaseError as error:
         raise CaseError(f"{name}: {error}") from error
 

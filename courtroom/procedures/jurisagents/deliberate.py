@@ -2,141 +2,110 @@
 
 from __future__ import annotations
 
-from courtroom.cases.criminal import CriminalCase
-from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.judging.referred import CaseInformation, charges_of, precedents_of, scores_of, statutes_of
-from courtroom.knowledge.search import Search
-from courtroom.law.judgment import Judgment
-from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
-from courtroom.procedures.jurisagents.tasks import (
-    AddUp,
-    ChooseOption,
-    Decide,
-    DecideAlone,
-    DefendantInformation,
-    DraftPetition,
-    ExtractInformation,
-    Petition,
-    Respond,
-    SummariseCase,
+from courtroom.procedures.jurisagents.extensions import extension
+from courtroom.procedures.jurisagents.tasks import Appealed, DecideAlone, DraftPetition, Respond
+from courtroom.procedures.jurisagents.trial import (
+    Hearing,
+    Trial,
+    decide,
+    each,
+    look_up,
+    material,
+    read,
+    settled,
+    tell_missing,
+    trials,
 )
-
-Hearing = Court[CriminalCase, JurisAgentsSetup]
+from courtroom.procedures.jurisagents.verdict import verdict
 
 
 async def deliberate(court: Hearing) -> Verdict:
-    """From the facts to a judgment; where the defendant objects, to the second instance, whose judgment is final."""
+    """From the facts to a judgment; a defendant who objects gets a second instance, whose judgment is final."""
+    if court.case.asked != "judgment":
+        return await extension(court)
+    going_on = everyone = trials(court)
     if court.setup.alone:
-        return await alone(court)
+        return await alone(court, everyone)
 
     await court.stage("Information extraction", "extraction")
-    information, summary = await read(court)
+    going_on = await each(court, going_on, lambda trial: read(court, trial))
 
     await court.stage("Retrieval", "retrieval")
-    found = await look_up(court, summary)
+    going_on = await each(court, going_on, lambda trial: inform(court, trial))
 
     await court.stage("Decision", "decision")
-    if court.case.asked == "case_analysis":
-        return await choose(court, summary, found)
-    if court.case.asked == "crime_amount":
-        return await add_up(court, information, summary)
-    first = await decide(court, information, summary, found)
+    going_on = await each(court, going_on, lambda trial: first_instance(court, trial))
+    judged = list(going_on)
 
     if not court.setup.appeal:
-        return verdict(first, "First instance; an appeal was ruled out in the setup.")
+        return verdict(judged, everyone, "First instance; an appeal was ruled out in the setup.")
     await court.stage("Objection", "objection")
-    response = await court.ask(court.member("defendant"), Respond(case=court.case, judgment=first))
-    if response.accepts:
-        return verdict(first, "The defendant accepted the judgment of the first instance.")
+    going_on = await each(court, going_on, lambda trial: respond(court, trial))
+    appellants = [trial for trial in going_on if trial.response and not trial.response.accepts]
+    if not appellants:
+        return verdict(judged, everyone)
 
     await court.stage("Appeal", "appeal")
-    task = DraftPetition(case=court.case, judgment=first, objection=response.objection, summary=summary)
-    petition = await court.ask(court.member("counsel"), task)
+    appeals: dict[int, Appealed] = {}
+    appellants = await each(court, appellants, lambda trial: appeal(court, trial, appeals))
 
     await court.stage("Second instance", "second-instance")
-    information, summary = await read(court, petition)
-    final = await decide(court, information, summary, found, petition)
-    kept = "The second instance upheld the judgment." if final == first else "The second instance changed the judgment."
-    return verdict(final, kept, first)
+    await each(court, appellants, lambda trial: second_instance(court, trial, appeals[trial.number]))
+    return verdict(judged, everyone)
 
 
-async def read(court: Hearing, appeal: Petition | None = None) -> tuple[DefendantInformation, str]:
-    """Junior and senior judge read the facts (stages I and VI)."""
-    extract = ExtractInformation(case=court.case, appeal=appeal)
-    information = await court.ask(court.member("junior"), extract)
-    summarise = SummariseCase(case=court.case, appeal=appeal, information=information)
-    summary = await court.ask(court.member("senior"), summarise)
-    return information, summary.summary
+async def inform(court: Hearing, trial: Trial) -> None:
+    """The assistant looks things up with the senior judge's summary (stage II)."""
+    trial.found = await look_up(court, trial.summary, trial.step)
+    if trial.response is None:
+        tell_missing(court, trial.found, trial.step)
 
 
-async def look_up(court: Hearing, summary: str) -> CaseInformation:
-    """The assistant's case information document: statutes and charges dense, precedents hybrid (stage II)."""
-    setup, case = court.setup, court.case
-    if not setup.recalls:
-        return CaseInformation()
-    document = CaseInformation()
-    if setup.statutes:
-        hits = await court.retrieve(
-            "statutes", Search(collection="statutes", text=summary, k=setup.statutes, mode=setup.ranking)
-        )
-        document = document.model_copy(update={"statutes": statutes_of(hits), "statute_scores": scores_of(hits)})
-    if setup.charges:
-        hits = await court.retrieve(
-            "charges", Search(collection="charges", text=summary, k=setup.charges, mode=setup.ranking)
-        )
-        document = document.model_copy(update={"charges": charges_of(hits), "charge_scores": scores_of(hits)})
-    if setup.precedents:
-        query = Search(
-            collection="cases", text=summary, k=setup.precedents + 2, mode="hybrid", exclude=(case.id,)
-        )  # two to spare: the case itself may be among them under another id
-        hits = await court.retrieve("precedents", query)
-        document = document.model_copy(update={"precedents": precedents_of(hits, case, setup.precedents)})
-    return document
+async def first_instance(court: Hearing, trial: Trial) -> None:
+    """The chief judge decides (stage III)."""
+    trial.first = await decide(court, trial)
 
 
-async def decide(
-    court: Hearing,
-    information: DefendantInformation,
-    summary: str,
-    found: CaseInformation,
-    appeal: Petition | None = None,
-) -> Judgment:
-    """The chief judge's judgment (stages III and VI)."""
-    task = Decide(language=court.case.language, information=information, summary=summary, found=found, appeal=appeal)
-    return (await court.ask(court.member("chief"), task)).judgment()
+async def respond(court: Hearing, trial: Trial) -> None:
+    """The defendant accepts or objects (stage IV)."""
+    task = Respond(case=material(court, trial), judgment=trial.first, reasons=court.setup.reasons)
+    trial.response = await court.ask(court.member("defendant"), task, trial.step)
 
 
-async def alone(court: Hearing) -> Verdict:
-    """The chief judge with the facts and what is looked up for them (ablation “w/o MA”)."""
+async def appeal(court: Hearing, trial: Trial, appeals: dict[int, Appealed]) -> None:
+    """Counsel drafts the petition (stage V)."""
+    task = DraftPetition(
+        case=material(court, trial),
+        judgment=trial.first,
+        objection=trial.response.objection if trial.response else "",
+        information=trial.information,
+        summary=trial.summary,
+    )
+    petition = await court.ask(court.member("counsel"), task, trial.step)
+    appeals[trial.number] = Appealed(first=trial.first, petition=petition)
+
+
+async def second_instance(court: Hearing, trial: Trial, appealed: Appealed) -> None:
+    """The judges hear the case again, with the first judgment and the appeal in view; they may uphold (stage VI)."""
+    await read(court, trial, appealed)
+    if court.setup.second_look_up:
+        await inform(court, trial)
+    trial.final = await decide(court, trial, appealed)
+
+
+async def alone(court: Hearing, everyone: list[Trial]) -> Verdict:
+    """One judge with the facts and what is looked up for them (ablation “w/o MA”, and the plain model)."""
     await court.stage("Retrieval", "retrieval")
     found = await look_up(court, court.case.facts)
+    tell_missing(court, found)
     await court.stage("Decision", "decision")
-    if court.case.asked == "case_analysis":
-        return await choose(court, court.case.facts, found)
-    if court.case.asked == "crime_amount":
-        return await add_up(court, None, court.case.facts)
-    answer = await court.ask(court.member("chief"), DecideAlone(case=court.case, found=found))
-    return verdict(answer.judgment(), "One judge alone.")
 
+    async def decided(trial: Trial) -> None:
+        case = material(court, trial)
+        task = DecideAlone(case=case, found=found, reasons=court.setup.reasons)
+        answer = await court.ask(court.member("chief"), task, trial.step)
+        trial.first = settled(answer.judgment(), case.given)
 
-async def choose(court: Hearing, summary: str, found: CaseInformation) -> Verdict:
-    """A case analysis ends with the chief judge's choice."""
-    answer = await court.ask(court.member("chief"), ChooseOption(case=court.case, summary=summary, found=found))
-    return Verdict(outcome=answer.choice, summary=answer.reason, details={"choice": answer.choice})
-
-
-async def add_up(court: Hearing, information: DefendantInformation | None, summary: str) -> Verdict:
-    """A crime amount ends with the chief judge's sum."""
-    task = AddUp(case=court.case, information=information, summary=summary)
-    answer = await court.ask(court.member("chief"), task)
-    parts = " + ".join(f"{part:,.2f}" for part in answer.parts)
-    return Verdict(outcome=f"{answer.amount:,.2f} yuan", summary=parts, details={"amount": answer.amount})
-
-
-def verdict(judgment: Judgment, note: str, first: Judgment | None = None) -> Verdict:
-    """The run's verdict, with the first instance's judgment where there were two."""
-    details = {"judgment": judgment.model_dump(mode="json")}
-    if first is not None:
-        details["first_instance"] = first.model_dump(mode="json")
-    return Verdict(outcome="; ".join(judgment.charges), summary=str(judgment), note=note, details=details)
+    judged = await each(court, everyone, decided)
+    return verdict(judged, everyone, "One judge alone.")

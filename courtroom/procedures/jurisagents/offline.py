@@ -5,32 +5,41 @@ from __future__ import annotations
 import random
 import re
 
-from courtroom.cases.criminal import LETTERS
+from courtroom.cases.criminal import LETTERS, CriminalCase, Given
 from courtroom.judging.answers import JudgmentAnswer
 from courtroom.judging.facts import acts_in, sums_in
-from courtroom.judging.weighing import judged, mitigating, reduced
+from courtroom.judging.referred import CaseInformation
+from courtroom.judging.weighing import judged, mitigating, reduced, term_for
 from courtroom.law.defendants import defendants_in
 from courtroom.law.judgment import Judgment
 from courtroom.models.offline import Methods
+from courtroom.procedures.jurisagents.questions import (
+    AnalyseQuestion,
+    Choice,
+    ChooseOption,
+    Issue,
+    QuestionAnalysis,
+    StateIssue,
+)
 from courtroom.procedures.jurisagents.tasks import (
     Act,
     AddUp,
     Amount,
     CaseSummary,
-    Choice,
-    ChooseOption,
     Decide,
     DecideAlone,
     DefendantInformation,
     DraftPetition,
     ExtractInformation,
     Petition,
+    ReasonedJudgment,
+    ReasonedResponse,
     Respond,
     Response,
     SummariseCase,
 )
 from courtroom.text.central import central
-from courtroom.text.words import words
+from courtroom.text.words import sentences, words
 
 UNNAMED = {"en": "unnamed", "zh": "姓名不详"}
 NEGLIGENT = re.compile(
@@ -39,6 +48,7 @@ NEGLIGENT = re.compile(
 RESULT = re.compile(r"致|造成|死亡|伤|损失|价值|共计|得款|缴获|caus|result|died|injur|loss|worth|in total|seized")
 TOTAL = re.compile(r"共计|合计|总计|总价值|累计|in total|altogether")
 SHARES = re.compile(r"分得|各分|分给|赔偿|退还|退赔|谅解|each received|compensat|returned")
+WRONG = re.compile(r"错误|不正确|不(属于|构成|符合|应)|not correct|incorrect|except")
 LONGEST_SUMMARY = 1200
 """Characters."""
 
@@ -47,16 +57,20 @@ SAY = {
         "objection": "The penalty of {months} months is above the lower part of what the law allows, and the facts name "
         "circumstances in my favour: {light}.",
         "request": "To change the judgment of the first instance and to impose a lighter penalty than {term}.",
-        "reasons": "{acts} The objection: {objection}",
+        "facts": "{acts} The objection: {objection}",
         "basis": "Articles {articles} of the Criminal Law, and the rule that a penalty must fit the crime (article 5).",
         "conclusion": "The appellant asks that the judgment be changed accordingly.",
+        "reasons": "Ranks of what was looked up, and the range of the penalty, point to this.",
+        "accepts": "Nothing in the facts speaks for a lighter penalty.",
     },
     "zh": {
         "objection": "判处{months}个月高于法定刑的下段，而事实载有对我有利的情节：{light}。",
         "request": "请求改判，处以轻于“{term}”的刑罚。",
-        "reasons": "{acts}上诉理由：{objection}",
+        "facts": "{acts}上诉理由：{objection}",
         "basis": "刑法第{articles}条，以及罪责刑相适应的原则（第五条）。",
         "conclusion": "恳请二审依法改判。",
+        "reasons": "依检索结果的排序及法定刑幅度得出。",
+        "accepts": "事实中没有可以从轻的情节。",
     },
 }
 
@@ -70,7 +84,7 @@ def extract(task: ExtractInformation, draw: random.Random) -> DefendantInformati
     """The named defendant, and the sentences that tell acts, with those that tell results beside them."""
     case = task.case
     named = case.defendants or defendants_in(case.facts)
-    told = acts_in(case.facts)
+    told = acts_of(case)
     intent = "negligence" if NEGLIGENT.search(case.facts) else "intent"
     acts = [Act(act=sentence, consequence="", intent=intent) for sentence in told if not RESULT.search(sentence)]
     results = [sentence for sentence in told if RESULT.search(sentence)]
@@ -85,7 +99,7 @@ def extract(task: ExtractInformation, draw: random.Random) -> DefendantInformati
 
 def summarise(task: SummariseCase, draw: random.Random) -> CaseSummary:
     """The sentences that tell the acts, in order; of very long facts the most central ones."""
-    told = acts_in(task.case.facts)
+    told = acts_of(task.case)
     text = " ".join(told)
     if len(text) > LONGEST_SUMMARY:
         kept: list[str] = []
@@ -96,44 +110,82 @@ def summarise(task: SummariseCase, draw: random.Random) -> CaseSummary:
     return CaseSummary(summary=text)
 
 
+def acts_of(case: CriminalCase) -> tuple[str, ...]:
+    """The sentences that tell what was done; those that name other defendants alone are left out."""
+    others = [name for name in case.defendants if name != case.defendant]
+    told = acts_in(case.facts)
+    own = tuple(one for one in told if case.defendant in one or not any(name in one for name in others))
+    return own or told
+
+
 def decide(task: Decide, draw: random.Random) -> JudgmentAnswer:
     """Nearest neighbours over what was looked up, then the article's penalty bands; an appeal can lower the term."""
-    judgment = judged(task.summary, task.language, task.found)
+    judgment = under(task.given, task.summary, task.language, task.found)
     if task.appeal is not None:
         statute = next((s for s in task.found.statutes if s.number in judgment.relevant_articles), None)
         lighter = reduced(judgment.term_of_imprisonment, task.summary, statute)
         judgment = judgment.model_copy(update={"term_of_imprisonment": lighter})
-    return answered(judgment)
+    return answered(judgment, task.language, task.reasons)
 
 
 def decide_alone(task: DecideAlone, draw: random.Random) -> JudgmentAnswer:
     """The same from the facts themselves."""
-    return answered(judged(" ".join(acts_in(task.case.facts)), task.case.language, task.found))
+    judgment = under(task.case.given, " ".join(acts_of(task.case)), task.case.language, task.found)
+    return answered(judgment, task.case.language, task.reasons)
+
+
+def under(given: Given | None, facts: str, language: str, found: CaseInformation) -> Judgment:
+    """A judgment in which what is given stands; the term goes by the given article where it was looked up."""
+    judgment = judged(facts, language, found)
+    if given is None:
+        return judgment
+    articles = given.relevant_articles or judgment.relevant_articles
+    statute = next((s for number in articles for s in found.statutes if s.number == number), None)
+    return Judgment(
+        relevant_articles=articles,
+        charges=given.charges or judgment.charges,
+        term_of_imprisonment=term_for(facts, statute, found),
+    )
 
 
 def respond(task: Respond, draw: random.Random) -> Response:
     """Objects where the facts name mitigating circumstances and there is something left to lower."""
     light = mitigating(task.case.facts)
     months = task.judgment.term_of_imprisonment.imprisonment
-    if not light or months <= 6:
-        return Response(accepts=True)
     say = SAY[language_of(task.case.language)]
-    return Response(accepts=False, objection=say["objection"].format(months=months, light=", ".join(light)))
+    accepts = not light or months <= 6
+    objection = "" if accepts else say["objection"].format(months=months, light=", ".join(light))
+    if task.reasons:
+        return ReasonedResponse(
+            reasons=say["accepts"] if accepts else ", ".join(light), accepts=accepts, objection=objection
+        )
+    return Response(accepts=accepts, objection=objection)
 
 
 def petition(task: DraftPetition, draw: random.Random) -> Petition:
     """The five parts, from the sentences with mitigating circumstances and the objection."""
     say = SAY[language_of(task.case.language)]
     named = task.case.defendants or defendants_in(task.case.facts)
-    acts = [sentence for sentence in acts_in(task.case.facts) if mitigating(sentence)][:4]
+    acts = [sentence for sentence in acts_of(task.case) if mitigating(sentence)][:4]
     articles = ", ".join(map(str, task.judgment.relevant_articles))
     return Petition(
         appellant=named[0] if named else UNNAMED[language_of(task.case.language)],
         request=say["request"].format(term=task.judgment.term_of_imprisonment),
-        facts_and_reasons=say["reasons"].format(acts=" ".join([*acts, ""]), objection=task.objection),
+        facts_and_reasons=say["facts"].format(acts=" ".join([*acts, ""]), objection=task.objection),
         legal_basis=say["basis"].format(articles=articles),
         conclusion=say["conclusion"],
     )
+
+
+def analyse(task: AnalyseQuestion, draw: random.Random) -> QuestionAnalysis:
+    """The sentences of the question; a word for wrong in them says what is looked for."""
+    told, wrong = sentences(task.case.facts), WRONG.search(task.case.facts)
+    return QuestionAnalysis(points=told[:20] or (task.case.facts,), wanted="incorrect" if wrong else "correct")
+
+
+def state_issue(task: StateIssue, draw: random.Random) -> Issue:
+    """What the question tells; offline there is no other word for its issue."""
+    return Issue(issue=" ".join(acts_in(task.case.facts))[:LONGEST_SUMMARY])
 
 
 def choose(task: ChooseOption, draw: random.Random) -> Choice:
@@ -145,7 +197,7 @@ def choose(task: ChooseOption, draw: random.Random) -> Choice:
         said = set(words(option))
         support[letter] = (len(said & law) + 0.5 * len(said & asked)) / (len(said) or 1)
     ordered = sorted(LETTERS, key=lambda letter: (support[letter], letter))
-    wrong = re.search(r"错误|不正确|不(属于|构成|符合|应)|not correct|incorrect|except", task.case.facts)
+    wrong = task.analysis.wanted == "incorrect" if task.analysis else WRONG.search(task.case.facts)
     return Choice(choice=ordered[0] if wrong else ordered[-1])
 
 
@@ -159,13 +211,16 @@ def add_up(task: AddUp, draw: random.Random) -> Amount:
     return Amount(amount=round(sum(parts), 2), parts=parts)
 
 
-def answered(judgment: Judgment) -> JudgmentAnswer:
+def answered(judgment: Judgment, language: str, reasons: bool) -> JudgmentAnswer:
     """A judgment in the form of an answer."""
-    return JudgmentAnswer(
-        relevant_articles=judgment.relevant_articles,
-        charge=judgment.charges,
-        term_of_imprisonment=judgment.term_of_imprisonment,
-    )
+    fields = {
+        "relevant_articles": judgment.relevant_articles,
+        "charge": judgment.charges,
+        "term_of_imprisonment": judgment.term_of_imprisonment,
+    }
+    if reasons:
+        return ReasonedJudgment.model_validate({"reasons": SAY[language_of(language)]["reasons"], **fields})
+    return JudgmentAnswer.model_validate(fields)
 
 
 METHODS: Methods = {
@@ -175,6 +230,8 @@ METHODS: Methods = {
     DecideAlone: decide_alone,
     Respond: respond,
     DraftPetition: petition,
+    AnalyseQuestion: analyse,
+    StateIssue: state_issue,
     ChooseOption: choose,
     AddUp: add_up,
 }

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from courtroom.cases.criminal import CriminalCase
+from courtroom.engine import paper
 from courtroom.engine.procedure import Preset, Procedure, Role, StageKind
 from courtroom.procedures.jurisagents.deliberate import deliberate
 from courtroom.procedures.jurisagents.offline import METHODS
+from courtroom.procedures.jurisagents.paper import MODELS, PAPER
+from courtroom.procedures.jurisagents.questions import AnalyseQuestion, ChooseOption, StateIssue
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup, members
 from courtroom.procedures.jurisagents.tasks import (
     AddUp,
-    ChooseOption,
     Decide,
     DecideAlone,
     DraftPetition,
@@ -23,10 +25,11 @@ from courtroom.procedures.jurisagents.views import VIEWS
 
 
 def at_most(case: CriminalCase, setup: JurisAgentsSetup) -> int:
-    """Upper bound on the calls: three judges, defendant and counsel, three judges again."""
+    """Upper bound on the calls: three judges, defendant and counsel, three judges again, for each who is judged."""
+    tried = len(case.defendants) if setup.defendants == "each" and case.asked == "judgment" else 1
     if setup.alone:
-        return 1
-    return 8 if setup.appeal and case.asked == "judgment" else 3
+        return max(1, tried)
+    return (8 if setup.appeal and case.asked == "judgment" else 3) * max(1, tried)
 
 
 JURISAGENTS = Procedure(
@@ -46,7 +49,7 @@ JURISAGENTS = Procedure(
         Role("counsel", "Legal Counsel", "Drafts the appeal petition."),
     ),
     stages=(
-        StageKind("extraction", "Information extraction", "Junior and senior judge read the facts."),
+        StageKind("extraction", "Information extraction", "Junior and senior judge read the facts, or the question."),
         StageKind("retrieval", "Retrieval", "The assistant puts together the case information document."),
         StageKind("decision", "Decision", "The chief judge decides."),
         StageKind("objection", "Objection", "The defendant accepts or objects."),
@@ -54,19 +57,26 @@ JURISAGENTS = Procedure(
         StageKind("second-instance", "Second instance", "The judges hear the case again with the appeal in view."),
     ),
     choices=(),
-    tasks=(ExtractInformation, SummariseCase, Decide, DecideAlone, Respond, DraftPetition, ChooseOption, AddUp),
+    tasks=(
+        *(ExtractInformation, SummariseCase, Decide, DecideAlone, Respond, DraftPetition),
+        *(AnalyseQuestion, StateIssue, ChooseOption, AddUp),
+    ),
     offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,
     looks_in=("statutes", "charges", "cases"),
     at_most=at_most,
+    seating="rows",
     views=VIEWS,
+    paper_settings=PAPER,
     presets=(
-        Preset("Paper", "Six roles, ten statutes, ten charges, five precedents, two instances.", {}),
+        Preset("Paper", "Six roles, ten statutes, ten charges, five precedents, two instances.", paper.changes(PAPER)),
+        Preset("Paper, with its models", "The same with GPT-4o in every role.", paper.changes((*PAPER, *MODELS))),
         Preset("Without knowledge base", "The ablation in which nothing is looked up.", {"variant": "no-knowledge"}),
-        Preset(
-            "Without other agents", "The ablation in which the chief judge decides alone.", {"variant": "no-agents"}
-        ),
+        Preset("Without other agents", "The ablation in which one judge decides alone.", {"variant": "no-agents"}),
+        Preset("Single model", "The baseline: one judge with the facts alone.", {"variant": "single-model"}),
+        Preset("Text only", "Without the key frames and their descriptions (table 2).", {"pictures": False}),
+        Preset("Each defendant", "Facts, charges and term for every defendant of a case.", {"defendants": "each"}),
     ),
 )

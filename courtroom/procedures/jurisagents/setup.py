@@ -1,14 +1,18 @@
-"""The knobs of JurisAgents, with the paper's defaults (section 2.2; ablations: table 1)."""
+"""The knobs of JurisAgents, with the paper's defaults (section 2.2; ablations: table 1; pictures: table 2)."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from courtroom.engine.knobs import Widget, declared
 from courtroom.engine.setup import Member, Setup
+from courtroom.knowledge.bases import BUNDLED, BaseName
+from courtroom.knowledge.fusion import Weights
+from courtroom.models.spec import ModelSpec
 
-Variant = Literal["jurisagents", "no-knowledge", "no-agents"]
+Variant = Literal["jurisagents", "no-knowledge", "no-agents", "single-model"]
 
 TITLES = {
     "junior": "Junior Judge",
@@ -23,11 +27,18 @@ TITLES = {
 class JurisAgentsSetup(Setup):
     """Who hears a criminal case, and what is looked up."""
 
+    model: ModelSpec = Field(default_factory=lambda: ModelSpec(temperature=0), title="Model")
     variant: Variant = Field(
         default="jurisagents",
         title="Variant",
-        description="`jurisagents` is the whole system; `no-knowledge` looks nothing up; `no-agents` has the chief judge "
-        "alone, with the facts and what is looked up for them, and no second instance.",
+        description="`jurisagents` is the whole system; `no-knowledge` looks nothing up; `no-agents` has one judge alone, with "
+        "the facts and what is looked up for them, and no second instance; `single-model` is one judge with the facts alone.",
+    )
+    base: BaseName = Field(
+        default=BUNDLED,
+        title="Knowledge base",
+        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE),
+        description="In which statutes, charges and precedents are looked up: `bundled`, or the name of one that was imported.",
     )
     statutes: int = Field(default=10, title="Statutes looked up", ge=0, le=50, description="Dense retrieval.")
     charges: int = Field(default=10, title="Charges looked up", ge=0, le=50, description="Dense retrieval.")
@@ -39,19 +50,71 @@ class JurisAgentsSetup(Setup):
     precedents: int = Field(
         default=5, title="Precedents looked up", ge=0, le=20, description="Hybrid retrieval: dense and BM25, fused."
     )
+    dense_weight: float = Field(
+        default=1.0,
+        title="Weight of the dense ranking",
+        ge=0,
+        le=10,
+        description="Where both rankings are fused. The paper calls the dense one primary and gives no number.",
+    )
+    words_weight: float = Field(
+        default=0.3,
+        title="Weight of the BM25 ranking",
+        ge=0,
+        le=10,
+        description="Where both rankings are fused. The paper calls this one supplementary and gives no number; 0 leaves it out.",
+    )
     appeal: bool = Field(
         default=True, title="Second instance", description="Whether a defendant who objects may appeal."
     )
+    second_look_up: bool = Field(
+        default=True,
+        title="Second instance looks things up",
+        description="With its own summary; otherwise it uses what the first instance found.",
+    )
+    pictures: bool = Field(
+        default=True,
+        title="Key frames",
+        description="Off: neither the key frames nor their descriptions are shown to anybody.",
+    )
+    given: bool = Field(
+        default=True,
+        title="Show what is given",
+        description="Some records give the charge or the article beside the facts (LawBench 3-1, 3-4, 3-5). Off: all of it is to "
+        "be predicted from the facts.",
+    )
+    defendants: Literal["primary", "each", "refuse"] = Field(
+        default="primary",
+        title="Several defendants",
+        description="`primary` judges the first one alone, as in the paper; `each` judges every one; `refuse` hears no case that "
+        "names several.",
+    )
+    reasons: bool = Field(
+        default=False,
+        title="Reasons first",
+        description="Judge and defendant write their reasons before they decide. Off, as in the paper: they write no thoughts.",
+    )
+
+    @model_validator(mode="after")
+    def _found(self) -> Self:
+        if not self.dense_weight and not self.words_weight:
+            raise ValueError("one of the weights `dense_weight` and `words_weight` must be above 0")
+        return self
 
     @property
     def recalls(self) -> bool:
         """Whether anything is looked up."""
-        return self.variant != "no-knowledge"
+        return self.variant in ("jurisagents", "no-agents")
 
     @property
     def alone(self) -> bool:
-        """Whether the chief judge decides without the other roles."""
-        return self.variant == "no-agents"
+        """Whether one judge decides without the other roles."""
+        return self.variant in ("no-agents", "single-model")
+
+    @property
+    def weights(self) -> Weights:
+        """Of the dense ranking and of the one by words."""
+        return self.dense_weight, self.words_weight
 
 
 def members(setup: JurisAgentsSetup) -> tuple[Member, ...]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from courtroom.cases.criminal import CriminalCase
 from courtroom.engine.blocks import Block, Diff, Flow, Step, Text
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import View
@@ -10,35 +13,62 @@ from courtroom.judging.answers import JudgmentAnswer
 from courtroom.judging.views import Shown, compared, retrieved
 from courtroom.procedures.jurisagents.setup import TITLES
 
+DOCUMENT = "Case information document"
+STEP = re.compile(r"-defendant-(\d+)$")
 ORDER = ("junior", "senior", "assistant", "chief", "defendant", "counsel")
 
 
+QUESTION = ("junior", "senior", "assistant", "chief")
+
+
 def flow(record: Record) -> Shown:
-    """Who handed on what, by instance."""
-    shown: Shown = {"First instance": [Flow(tuple(_steps(record, second=False)))]}
-    second = list(_steps(record, second=True))
-    if any(step.state != "to come" for step in second):
-        shown["Second instance"] = [Flow(tuple(second)), *_changed(record)]
+    """Who handed on what, by instance and, where several are judged, by defendant."""
+    shown: Shown = {}
+    for number, name in _judged(record):
+        about = f" · {name}" if name else ""
+        shown[f"First instance{about}"] = [Flow(tuple(_steps(record, number, second=False)))]
+        second = list(_steps(record, number, second=True))
+        if any(step.state != "to come" and step.title != DOCUMENT for step in second):
+            shown[f"Second instance{about}"] = [Flow(tuple(second)), *_changed(record, number)]
     return shown
 
 
 def judgments(record: Record) -> Shown:
-    """The judgment, the first instance's, and the real one."""
-    return {"": compared(record)}
+    """The judgment, the first instance's, and the real one, of each who was judged."""
+    verdict = record.run.verdict
+    several = verdict.details.get("judgments") if verdict else None
+    if not several:
+        return {"": compared(record)}
+    return {one["defendant"]: compared(record, one, one["defendant"]) for one in several}
 
 
-def _steps(record: Record, *, second: bool) -> list[Step]:
-    calls = {call.member: call for call in record.calls if (call.stage == "second-instance") == second}
-    roles = ("junior", "senior", "chief") if second else ORDER
+def _judged(record: Record) -> list[tuple[int, str]]:
+    """The defendants of whom something was asked, by number; without names where there is only one."""
+    numbers = sorted({_number(call) for call in record.calls} | {1})
+    names = record.case.defendants if isinstance(record.case, CriminalCase) else ()
+    return [(number, names[number - 1] if len(numbers) > 1 else "") for number in numbers]
+
+
+def _number(call: Called) -> int:
+    found = STEP.search(call.path)
+    return int(found[1]) if found else 1
+
+
+def _steps(record: Record, number: int, *, second: bool) -> list[Step]:
+    asked = [call for call in record.calls if _number(call) == number]
+    calls = {call.member: call for call in asked if (call.stage == "second-instance") == second}
+    found = [
+        f"{len(r.hits)} from {getattr(r.query, 'collection', '')}"
+        for r in record.retrievals
+        if (r.stage == "second-instance") == second and r.path.endswith(f"-defendant-{number}") == (number > 1)
+    ]
+    question = isinstance(record.case, CriminalCase) and record.case.asked != "judgment"
+    roles = QUESTION if question or second else ORDER
     steps = []
     for role in roles:
         if role == "assistant":
-            found = [f"{len(r.hits)} from {getattr(r.query, 'collection', '')}" for r in record.retrievals]
-            steps.append(
-                Step(
-                    "Case information document", TITLES[role], state="done" if found else "to come", items=tuple(found)
-                )
-            )
+            if found or not second:
+                steps.append(Step(DOCUMENT, TITLES[role], state="done" if found else "to come", items=tuple(found)))
         elif any(member.id == role for member in record.members) or not record.members:
             steps.append(_step(role, calls.get(role)))
     return steps
@@ -67,21 +97,26 @@ def _told(call: Called) -> tuple[str, tuple[str, ...]]:
             return ("Accepts." if value["accepts"] else f"Objects: {value['objection']}"), ()
         case "petition":
             return str(value["request"]), (
+                str(value["appellant"]),
                 str(value["facts_and_reasons"]),
                 str(value["legal_basis"]),
                 str(value["conclusion"]),
             )
+        case "analyse":
+            return f"Looks for the {value['wanted']} option", (*value["parties"], *value["points"])
         case _:
             return "; ".join(f"{name}: {told}" for name, told in value.items() if told), ()
 
 
-def _changed(record: Record) -> list[Block]:
-    told = [_told(call)[0] for call in record.calls if call.task in ("summarise", "decide") and call.value]
-    if len(told) < 4:
+def _changed(record: Record, number: int) -> list[Block]:
+    asked = [call for call in record.calls if call.value and _number(call) == number]
+    summaries = [_told(call)[0] for call in asked if call.task == "summarise"]
+    judged = [_told(call)[0] for call in asked if call.task == "decide"]
+    if len(summaries) < 2 or len(judged) < 2:
         return [Text("The second instance is under way.")]
     return [
-        Diff(told[0], told[2], "Case summary, from the first instance to the second"),
-        Diff(told[1], told[3], "Judgment, from the first instance to the second"),
+        Diff(summaries[0], summaries[1], "Case summary, from the first instance to the second"),
+        Diff(judged[0], judged[1], "Judgment, from the first instance to the second"),
     ]
 
 

@@ -71,7 +71,14 @@ async def alone(court: Hearing) -> Verdict:
 async def coarse(court: Hearing, text: str) -> Statutes:
     """S_vec: the coarse set (Eq. 1)."""
     hits = await court.retrieve(
-        "statutes", Search(collection="statutes", text=text, k=court.setup.statutes, mode=court.setup.ranking)
+        "statutes",
+        Search(
+            collection="statutes",
+            text=text,
+            k=court.setup.statutes,
+            mode=court.setup.ranking,
+            base=court.setup.base,
+        ),
     )
     return tuple(Statute.model_validate(hit.record) for hit in hits)
 
@@ -82,6 +89,10 @@ async def shortlist(court: Hearing, points: tuple[str, ...]) -> Statutes:
     task = Rerank(case=court.case, points=points, candidates=candidates, about=court.setup.shortlist)
     chosen = (await court.ask(court.member("assistant"), task)).articles
     missing = tuple(str(number) for number in chosen if number not in {s.number for s in candidates})
-    added = await court.retrieve("added", Fetch(collection="statutes", ids=missing)) if missing else ()
+    added = (
+        await court.retrieve("added", Fetch(collection="statutes", ids=missing, base=court.setup.base))
+        if missing
+        else ()
+    )
     known = [*candidates, *(Statute.model_validate(hit.record) for hit in added)]
     return tuple(statute for number in chosen for statute in known if statute.number == number)

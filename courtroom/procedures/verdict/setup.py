@@ -6,8 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from courtroom.engine.knobs import declared
+from courtroom.engine.knobs import Widget, declared
 from courtroom.engine.setup import Member, Setup
+from courtroom.knowledge.bases import BUNDLED, BaseName
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.recall import Weights
 from courtroom.models.spec import ModelSpec
@@ -98,6 +99,12 @@ class VerdictSetup(Setup):
         description="`verdict` is the whole system; `no-memory` has no standards and directives; `no-directives` has "
         "standards alone; `no-agents` has one judge, with statutes and memory. Another expert is set as the model of the "
         "role “judge”.",
+    )
+    base: BaseName = Field(
+        default=BUNDLED,
+        title="Knowledge base",
+        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE),
+        description="In which statutes are looked up: `bundled`, or the name of one that was imported.",
     )
     statutes: int = Field(
         default=20,

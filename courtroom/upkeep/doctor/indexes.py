@@ -9,13 +9,14 @@ from typing import Any
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.knowledge import word_index
 from courtroom.knowledge.collection import Collection
 from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
 
 def words(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Each record is in the word index once, and the index is whole."""
-    for name, collection in house.knowledge.collections.items():
+    for name, collection in house.knowledge.everything.items():
         about = f"words: {name}"
         told = _wrong_words(house, name)
         if not told:
@@ -28,12 +29,12 @@ def words(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
 
 
 def _wrong_words(house: Courthouse, name: str) -> str:
-    db = house.database.connection
+    db, index, entries = house.database.connection, word_index.table(name), word_index.table(name, "_docsize")
     try:
-        db.execute(f"INSERT INTO words_{name} (words_{name}) VALUES ('integrity-check')")
+        db.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
         missing, over = db.execute(
-            f"SELECT (SELECT count(*) FROM knowledge WHERE collection = ? AND seq NOT IN (SELECT id FROM words_{name}_docsize)),"
-            f" (SELECT count(*) FROM words_{name}_docsize WHERE id NOT IN (SELECT seq FROM knowledge WHERE collection = ?))",
+            f"SELECT (SELECT count(*) FROM knowledge WHERE collection = ? AND seq NOT IN (SELECT id FROM {entries})),"
+            f" (SELECT count(*) FROM {entries} WHERE id NOT IN (SELECT seq FROM knowledge WHERE collection = ?))",
             (name, name),
         ).fetchone()
     except sqlite3.DatabaseError as error:
@@ -43,7 +44,7 @@ def _wrong_words(house: Courthouse, name: str) -> str:
 
 def vectors(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """The vector index opens and holds what the records say; one that was never used is not made for that."""
-    for name, collection in house.knowledge.collections.items():
+    for name, collection in house.knowledge.everything.items():
         about = f"vectors: {name}"
         if not house.settings.chroma_host and not (house.settings.chroma / collection.index_name).exists():
             yield fine(about, "Not made yet; the first look-up makes it.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from courtroom.cases.kinds import parse_case
@@ -50,7 +51,7 @@ def _needed(house: Courthouse) -> dict[str, str]:
             cases.append(parse_case(json.loads(row["body"])))
         except (ValueError, CourtroomError):
             continue
-    for case in cases:
+    for case in chain(cases, house.datasets.with_media()):
         needed |= {medium.sha256: f"“{case.title}”" for medium in case.media() if medium.sha256}
     return needed
 

@@ -1,4 +1,4 @@
-"""Runs and sweeps that count as driven by a process that is gone."""
+"""Runs, sweeps and experiments that count as driven by a process that is gone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def living(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     A process of another machine counts as living: only its silence over some time would show that it is gone.
     """
     dead: list[str] = []
-    for lease in (house.store.lease, house.sweeps.store.lease):
+    for lease in (house.store.lease, house.sweeps.store.lease, house.experiments.store.lease):
         for name, owner, heartbeat in lease.all_held():
             if house.runner.driver.lives(lease, name, owner, heartbeat):
                 continue
@@ -22,7 +22,7 @@ def living(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
             if mend:
                 lease.release(name, owner)
     if not dead:
-        yield fine("leases", "No run or sweep is held by a process that is gone.")
+        yield fine("leases", "No run, sweep or experiment is held by a process that is gone.")
         return
     named = ", ".join(dead[:10]) + (" ..." if len(dead) > 10 else "")
     if mend:

@@ -14,10 +14,12 @@ from typing import Any
 
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
+from courtroom.datasets.packing import parsed
 from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
 from courtroom.errors import Unreadable
+from courtroom.knowledge import word_index
 from courtroom.knowledge.imports import Pending
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
@@ -28,6 +30,8 @@ from courtroom.store.rows import read
 from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
 Row = Mapping[str, Any]
+NUMBERS = {"sweep_runs": "run", "experiment_cells": "number"}
+"""What stands for the number of a row in a table that has none."""
 TOLD = 10
 """Of bad rows of one table, so many are named."""
 
@@ -63,12 +67,14 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "answers": ("key", lambda house, row: house.answers.entry(row["key"])),
     "cases": ("id", lambda house, row: house.library.case(row["id"])),
     "setups": ("name", lambda house, row: house.setups.load(row["name"])),
-    "knowledge": ("id", lambda house, row: house.knowledge.collections[row["collection"]].parse(row["body"])),
+    "knowledge": ("id", lambda house, row: house.knowledge.kept_under(row["collection"]).parse(row["body"])),
     "lessons": ("seq", lambda house, row: taught(row)),
     "memory_states": ("id", _state),
     "memory_snapshots": ("name", lambda house, row: house.knowledge.snapshots.named(row["name"])),
     "imports": ("name", lambda house, row: Pending.model_validate(row)),
     "sweeps": ("id", lambda house, row: house.sweeps.store.sweep(row["id"])),
+    "experiments": ("id", lambda house, row: house.experiments.store.experiment(row["id"])),
+    "dataset_rows": ("id", lambda house, row: parsed(row["body"])),
 }
 """Of each table: the column that names a row, and how a row is read."""
 
@@ -107,16 +113,20 @@ def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Rows of runs and sweeps that are not there; a person's interventions in a deleted run stay, as it can be brought back."""
     stray: list[tuple[str, sqlite3.Row, str]] = []
     for table, column, of in (
-        *((table, "run", "runs") for table in ("events", "questions", "seats", "rewinds", "asides", "marks")),
+        *(
+            (table, "run", "runs")
+            for table in ("events", "questions", "seats", "rewinds", "payments", "asides", "marks")
+        ),
         ("sweep_runs", "sweep", "sweeps"),
+        ("experiment_cells", "experiment", "experiments"),
     ):
-        number = "run AS rowid_" if table == "sweep_runs" else "rowid AS rowid_"
+        number = NUMBERS.get(table, "rowid") + " AS rowid_"
         rows = house.database.connection.execute(
             f"SELECT {number}, * FROM {table} WHERE {column} NOT IN (SELECT id FROM {of})"
         )
         stray += [(table, row, f"its {of[:-1]} is not there") for row in rows]
     if not stray:
-        yield fine("rows: strays", "Every row belongs to a run or a sweep that is there.")
+        yield fine("rows: strays", "Every row belongs to a run, a sweep or an experiment that is there.")
     elif mend:
         to = set_aside(house, stray)
         yield mended(
@@ -143,10 +153,13 @@ def set_aside(house: Courthouse, rows: list[tuple[str, sqlite3.Row, str]]) -> Pa
         for table, row, _ in rows:
             if table == "sweep_runs":
                 db.execute("DELETE FROM sweep_runs WHERE sweep = ? AND run = ?", (row["sweep"], row["run"]))
+            elif table == "experiment_cells":
+                key = (row["experiment"], row["number"])
+                db.execute("DELETE FROM experiment_cells WHERE experiment = ? AND number = ?", key)
             else:
                 db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row["rowid_"],))
             if table == "knowledge":
-                db.execute(f"DELETE FROM words_{row['collection']} WHERE rowid = ?", (row["rowid_"],))
+                word_index.drop(db, row["collection"], row["rowid_"])
                 db.execute("UPDATE collections SET changes = changes + 1 WHERE name = ?", (row["collection"],))
     return to
 

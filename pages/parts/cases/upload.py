@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 import streamlit as st
 
 from courtroom.cases.files import ENDINGS, read_each
+from courtroom.cases.readers.numbered_labels import names_from
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from pages.parts.shared.inert import inert, literal
@@ -25,22 +27,39 @@ def upload(house: Courthouse) -> None:
         help="A ZIP file holds case.json and its media. See any sample's export for the form. A table of labelled texts has a "
         "column “label” and a column “text”, or a pair such as “premise” and “hypothesis”.",
     )
+    names = st.text_input(
+        "What labels mean that are numbers",
+        key="label_names",
+        placeholder="0=entailment,1=not_entailment",
+        help="Only for tables whose labels are numbers: the file's own description says what they mean.",
+    )
     if not st.button("Take in", disabled=not files, type="primary"):
         return
     taken: list[str] = []
     refused: list[str] = []
     remarks: Counter[str] = Counter()
+    try:
+        labels = names_from(names) or None
+    except CourtroomError as error:
+        st.error(literal(str(error)))
+        return
     with st.spinner("Reading and checking ..."):
         for file in files or []:
-            _take_in(house, file.name, file.getvalue(), taken, refused, remarks)
+            _take_in(house, file.name, file.getvalue(), labels, taken, refused, remarks)
     _tell(taken, refused, remarks)
 
 
 def _take_in(
-    house: Courthouse, name: str, data: bytes, taken: list[str], refused: list[str], remarks: Counter[str]
+    house: Courthouse,
+    name: str,
+    data: bytes,
+    labels: Mapping[str, str] | None,
+    taken: list[str],
+    refused: list[str],
+    remarks: Counter[str],
 ) -> None:
     try:
-        for found in read_each(name, data):
+        for found in read_each(name, data, labels):
             if isinstance(found, CourtroomError):
                 refused.append(str(found))
                 continue

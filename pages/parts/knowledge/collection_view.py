@@ -10,7 +10,8 @@ import streamlit as st
 from courtroom.cases.criminal import CriminalCase
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.collection import Collection, Found, Mode
+from courtroom.knowledge.bases import BUNDLED, kept_as, origins
+from courtroom.knowledge.ranking import Found, Mode
 from courtroom.law.charge import Charge
 from courtroom.law.statute import Statute
 from pages.parts.shared.embedding_choice import embedding_choice
@@ -20,24 +21,27 @@ from pages.parts.shared.unreadable_rows import unreadable_rows
 
 PAGE = 20
 TOLD = {
-    "statutes": "Articles of the Criminal Law of the PRC (2023 amendment). What is marked as a digest is unofficial and in our "
-    "words; import a statute book for the law's own.",
-    "charges": "The list of charges with the articles under which they stand.",
-    "cases": "Referred precedents with their judgments. The bundled ones are fictional.",
+    "statutes": "An unofficial digest of the Criminal Law of the PRC (2023 amendment), in our words; import a statute book for "
+    "the law's own.",
+    "charges": "The list of charges that the digest names, with the articles under which they stand.",
+    "cases": "Referred precedents with their judgments, all of them fictional.",
 }
 MODES: dict[Mode, str] = {"hybrid": "By both, fused", "dense": "By meaning (dense)", "bm25": "By words (BM25)"}
 
 
 def collection_view(house: Courthouse, name: str) -> None:
     """Search field, ranks, then the records."""
+    bases = house.knowledge.bases()
+    base = st.selectbox("Knowledge base", bases, key=f"base-{name}") if len(bases) > 1 else BUNDLED
     embedding = embedding_choice(house.settings.embedding, "", f"embedding-{name}")
-    collection: Collection[Any] = house.knowledge.using(embedding).collections[name]  # type: ignore[index]
-    st.caption(f"{TOLD[name]} {count(len(collection))} records.")
+    collection = house.knowledge.using(embedding).of(name, base)  # type: ignore[arg-type]
+    told = TOLD[name] if base == BUNDLED else _made_of(house, name, base)
+    st.caption(f"{told} {count(len(collection))} records.")
     top = st.columns([5, 2], vertical_alignment="bottom")
     text = top[0].text_input(
-        "Search by matter", placeholder="a wallet taken on a bus · 在公交车上扒窃", key=f"search-{name}"
+        "Search by matter", placeholder="a wallet taken on a bus · 在公交车上扒窃", key=f"search-{collection.name}"
     )
-    mode = top[1].selectbox("Order", list(MODES), format_func=MODES.__getitem__, key=f"mode-{name}")
+    mode = top[1].selectbox("Order", list(MODES), format_func=MODES.__getitem__, key=f"mode-{collection.name}")
     if text.strip():
         try:
             found = house.runner.do(collection.search(text, PAGE, mode)).result()
@@ -55,10 +59,19 @@ def collection_view(house: Courthouse, name: str) -> None:
         st.info("Nothing is here yet. Import a file above.", icon=":material/auto_stories:")
         return
     pages = (len(collection) - 1) // PAGE + 1
-    page = st.number_input(f"Page of {pages}", 1, pages, 1, key=f"page-{name}", width=160) if pages > 1 else 1
+    page = (
+        st.number_input(f"Page of {pages}", 1, pages, 1, key=f"page-{collection.name}", width=160) if pages > 1 else 1
+    )
     unreadable_rows(collection.unreadable((page - 1) * PAGE, PAGE))
     for record in collection.page((page - 1) * PAGE, PAGE):
         record_view(record)
+
+
+def _made_of(house: Courthouse, name: str, base: str) -> str:
+    """Which files a collection of an imported base is made of."""
+    files = origins(house.database, kept_as(name, base))
+    listed = "; ".join(f"{literal(origin.file)} ({origin.records:d} records)" for origin in files)
+    return f"Imported from {listed}." if files else "Imported."
 
 
 def scores_table(rows: list[tuple[str, Found[Any]]]) -> None:

@@ -6,11 +6,14 @@ import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.knowledge.bases import BUNDLED, IMPORTED, How
 from pages.parts.shared.inert import literal
 
 LIVE_S = 0.5
+HOW: dict[How, str] = {"add": "stays", "replace": "is replaced by this file"}
 FORMS = {
     "statutes": "JSONL, one article a line: `number`, `text`, and, if you like, `suffix`, `interpretation`, `charges`.",
+    "charges": "JSONL, one charge a line: `name`, `articles`, and, if you like, `text`.",
     "cases": "CAIL2018 records, LawBench tasks or criminal cases with `gold`, as .json or .jsonl.",
 }
 
@@ -21,11 +24,25 @@ def import_view(house: Courthouse, into: str) -> None:
         return
     with st.expander("Import", icon=":material/upload:"):
         file = st.file_uploader("A file", type=["json", "jsonl"], key=f"import-{into}")
+        base = st.text_input(
+            "Into the knowledge base",
+            IMPORTED,
+            key=f"import-base-{into}",
+            help="A name of small letters, digits and hyphens; a new one makes a new base. What Courtroom brings along stays in "
+            f"the base “{BUNDLED}”.",
+        )
+        how: How = st.radio(
+            "What the base holds already",
+            list(HOW),
+            format_func=HOW.__getitem__,
+            key=f"import-how-{into}",
+            horizontal=True,
+        )
         st.caption(f"{FORMS[into]} The whole file is checked first; one bad record, and nothing of it is taken in.")
         if st.button("Check and take in", type="primary", disabled=file is None) and file is not None:
             try:
                 with st.spinner("Checking every record ..."):
-                    digest = house.imports.begin(into, file.name, file.getvalue())  # type: ignore[arg-type]
+                    digest = house.imports.begin(into, file.name, file.getvalue(), base.strip(), how)  # type: ignore[arg-type]
                 house.take_in(digest)
             except CourtroomError as error:
                 st.error(literal(str(error)))

@@ -31,11 +31,12 @@ def courthouse() -> Courthouse:
 
 @st.cache_resource(show_spinner="Opening the courthouse ...")
 def _open() -> Courthouse:
-    """Opened once a server. Runs and sweeps whose process had died are taken up again."""
+    """Opened once a server. Runs, sweeps and experiments whose process had died are taken up again."""
     listed = st.secrets.get("connections", {}) if st.secrets.load_if_toml_exists() else {}
     house = Courthouse(streaming=True, connections=listed)
     house.runner.take_up_interrupted()
     house.sweeps.take_up_interrupted()
+    house.experiments.take_up_interrupted()
     return house
 
 

@@ -12,15 +12,18 @@ from courtroom.cases.case import Case
 from courtroom.engine.knobs import Widget, bounds, fields_drawn, is_group, plain
 from courtroom.engine.setup import Budget, Setup
 from pages.parts.shared.draft import Draft
+from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import declared, literal
 
 OWN_SECTION = {"model", "roles", "members", "prompts", "embedding", "budget"}
 """Fields of every setup that have a section of their own."""
+AMONG_THE_OTHERS = (Widget.SEATS, Widget.KNOWLEDGE_BASE)
+"""Widgets that are drawn among the plain fields."""
 
 
 def plain_fields(kind: type[Setup]) -> dict[str, FieldInfo]:
     """The fields of a setup that have no section or editor of their own."""
-    own = OWN_SECTION | {name for widget, name in fields_drawn(kind).items() if widget != Widget.SEATS}
+    own = OWN_SECTION | {name for widget, name in fields_drawn(kind).items() if widget not in AMONG_THE_OTHERS}
     return {name: field for name, field in kind.model_fields.items() if name not in own}
 
 
@@ -42,12 +45,24 @@ def knobs(draft: Draft, case: Case) -> None:
 def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: Draft, prefix: str) -> None:
     """One knob a field, three in a row."""
     columns = st.columns(3, gap="large")
+    base = fields_drawn(draft.kind).get(Widget.KNOWLEDGE_BASE)
     for number, (name, field) in enumerate(fields.items()):
         with columns[number % 3]:
-            values[name] = knob(field, values[name], draft.key(prefix + name))
+            draw = _base if prefix + name == base else knob
+            values[name] = draw(field, values[name], draft.key(prefix + name))
             default = field.get_default(call_default_factory=True)
             if values[name] != default:
                 st.caption(f"Default: {literal(default)}")
+
+
+def _base(field: FieldInfo, value: str, key: str) -> str:
+    """One of the knowledge bases that are there; the one that is set stays, also where it is not there."""
+    bases = courthouse().knowledge.bases()
+    options = [*bases, *({value} - set(bases))]
+    chosen: str = st.selectbox(
+        declared(field.title or ""), options, options.index(value), key=key, help=field.description
+    )
+    return chosen
 
 
 def _several(field: FieldInfo, options: dict[str, str], draft: Draft, name: str) -> None:

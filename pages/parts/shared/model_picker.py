@@ -91,9 +91,9 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
     finally:
         KEYS.reset(token)
     for trial in found:
-        sign = ":material/check:" if trial.works else ":material/close:"
         price = f", US$ {trial.cost:.6f}" if trial.cost is not None else ""
-        st.markdown(f"{sign} **{trial.about}**: {literal(trial.sentence)} ({trial.seconds:.1f} s{price})")
+        sentence = literal(f"{trial.about}: {trial.sentence} ({trial.seconds:.1f} s{price})")
+        (st.success if trial.works else st.warning)(sentence)
 
 
 def one_for_each_seat(

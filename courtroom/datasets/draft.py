@@ -1,0 +1,222 @@
+"""A dataset while it is written: in chunks, each with how far the writer is, so that a killed process goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from courtroom.cases.case import Case
+from courtroom.cases.labelled import Labelled
+from courtroom.datasets.packing import Frame, category_of, fingerprint, margin_of, numbers_of, outcome_of, text_of
+from courtroom.datasets.row import Problem
+from courtroom.errors import CourtroomError
+from courtroom.store.database import Database
+from courtroom.text.words import is_chinese
+
+CHUNK = 500
+"""Rows in one transaction."""
+MOST_PROBLEMS = 1_000
+"""Of records that were not taken in, so many are kept with their reasons; the others are counted."""
+
+
+class WrittenElsewhere(CourtroomError):
+    """Another process writes the same draft, or has given it up."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row on its way into the store."""
+
+    id: str
+    case: Case | Labelled
+    category: str = ""
+    split: str = ""
+    group: str = ""
+    asked: str = ""
+    """What is asked, where several rows have one text: a task, a defendant."""
+    number: int = 0
+    place: str = ""
+    once: bool = False
+    """Whether a row with this id and the same text that is there already takes its place."""
+
+    def body(self) -> str:
+        """As it lies in the store; the case has the row's id."""
+        return self.case.model_copy(update={"id": self.id}).model_dump_json()
+
+
+@dataclass
+class Draft:
+    """One unfinished dataset.
+
+    `state` is how far the writer is, and is kept with each chunk; what it holds is the writer's own affair.
+    """
+
+    database: Database
+    number: int
+    state: dict[str, Any] = field(default_factory=dict)
+
+    def put(self, lines: Sequence[Line], state: dict[str, Any], problems: Iterable[Problem] = ()) -> None:
+        """Write a chunk: all of it or nothing.
+
+        Raises:
+            WrittenElsewhere: another process writes the same draft.
+        """
+        with self.database.transaction() as db:
+            moved = db.execute(
+                "UPDATE datasets SET state = ? WHERE id = ? AND state = ?",
+                (json.dumps(state), self.number, json.dumps(self.state)),
+            )
+            if not moved.rowcount:
+                raise WrittenElsewhere("Another process imports this dataset, or it was given up. Look at the list.")
+            rows, splits = self._rows(db, lines)
+            db.executemany(f"INSERT INTO dataset_rows VALUES ({', '.join('?' * 15)})", rows)
+            db.executemany("INSERT INTO dataset_splits VALUES (?, ?, ?)", splits)
+            kept = db.execute("SELECT count(*) FROM dataset_problems WHERE dataset = ?", (self.number,)).fetchone()[0]
+            told = [(self.number, one.place, one.message) for one in problems][: max(0, MOST_PROBLEMS - kept)]
+            db.executemany("INSERT INTO dataset_problems VALUES (?, ?, ?)", told)
+        self.state = json.loads(json.dumps(state))  # a copy: the writer goes on with its own
+
+    def relate(self, pairs: Iterable[tuple[str, str, int]]) -> None:
+        """Keep how relevant one row is for another: query, candidate, grade."""
+        with self.database.transaction() as db:
+            db.executemany(
+                "INSERT OR REPLACE INTO dataset_relevance VALUES (?, ?, ?, ?)", ((self.number, *pair) for pair in pairs)
+            )
+
+    def finish(self, kind: str, frame: Frame | None) -> int:
+        """Close the draft; the number of the dataset, which is an older one's where that has the same content.
+
+        Raises:
+            CourtroomError: there is no row in it.
+        """
+        with self.database.transaction() as db:
+            shared = frame.model_dump_json() if frame else ""
+            version = version_of(db, self.number, self.number, kind, shared)
+            (name, count) = db.execute(
+                "SELECT name, (SELECT count(*) FROM dataset_rows WHERE content = ?) FROM datasets WHERE id = ?",
+                (self.number, self.number),
+            ).fetchone()
+            if not count:
+                raise CourtroomError(f"“{name}” would have no row. Check the file.")
+            same = db.execute("SELECT id FROM datasets WHERE name = ? AND version = ?", (name, version)).fetchone()
+            if same:
+                forget(db, self.number)
+                db.execute(
+                    "UPDATE datasets SET made = ? WHERE id = ?", (time.time(), same[0])
+                )  # it is the newest again
+                return int(same[0])
+            db.execute(
+                "UPDATE datasets SET version = ?, kind = ?, frame = ?, count = ?, made = ?, job = '' WHERE id = ?",
+                (version, kind, shared, count, time.time(), self.number),
+            )
+        return self.number
+
+    def give_up(self) -> None:
+        """Forget the draft with its rows."""
+        with self.database.transaction() as db:
+            forget(db, self.number)
+
+    def outcomes(self) -> list[str]:
+        """All outcomes that rows have, by name."""
+        rows = self.database.connection.execute(
+            "SELECT DISTINCT outcome FROM dataset_rows WHERE content = ? AND outcome <> '' ORDER BY outcome",
+            (self.number,),
+        )
+        return [row[0] for row in rows]
+
+    def _rows(self, db: sqlite3.Connection, lines: Sequence[Line]) -> tuple[list[Any], list[Any]]:
+        number = db.execute("SELECT count(*) FROM dataset_rows WHERE content = ?", (self.number,)).fetchone()[0]
+        there = self._there(db, {line.id for line in lines})
+        rows, splits = [], []
+        for line in lines:
+            text = text_of(line.case)
+            print_ = fingerprint(text)
+            if line.once and there.get(line.id) == print_:
+                continue
+            line = _renamed(line, number, lambda name: name in there or self._taken(db, name))
+            there[line.id] = print_
+            rows.append((self.number, number, *_columns(line, text, print_)))
+            if line.split:
+                splits.append((self.number, number, line.split))
+            number += 1
+        return rows, splits
+
+    def _there(self, db: sqlite3.Connection, names: set[str]) -> dict[str, bytes]:
+        wanted = list(names)
+        found: dict[str, bytes] = {}
+        for start in range(0, len(wanted), CHUNK):
+            some = wanted[start : start + CHUNK]
+            marks = ", ".join("?" * len(some))
+            found |= dict(
+                db.execute(
+                    f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks})",
+                    (self.number, *some),
+                ).fetchall()
+            )
+        return found
+
+    def _taken(self, db: sqlite3.Connection, name: str) -> bool:
+        row = db.execute("SELECT 1 FROM dataset_rows WHERE content = ? AND id = ?", (self.number, name))
+        return row.fetchone() is not None
+
+
+def _renamed(line: Line, number: int, taken: Any) -> Line:
+    """The same row under a free id: two records of one id are two rows."""
+    if not taken(line.id):
+        return line
+    name = f"{line.id[:66]}-row-{number}"
+    while taken(name):
+        name = f"{name[:78]}-x"
+    return replace(line, id=name)
+
+
+def _columns(line: Line, text: str, print_: bytes) -> tuple[Any, ...]:
+    case = line.case
+    return (
+        line.id,
+        (line.category or category_of(case))[:200],
+        line.group,
+        line.asked,
+        line.number,
+        line.place,
+        outcome_of(case)[:400],
+        len(text),
+        ("zh" if is_chinese(text) else "en") if isinstance(case, Labelled) else case.language,
+        margin_of(case),
+        print_,
+        json.dumps(numbers_of(case)),
+        line.body(),
+    )
+
+
+def version_of(db: sqlite3.Connection, dataset: int, content: int, kind: str, frame: str) -> str:
+    """The digest of a dataset: kind, what its rows share, and each row with its split, in order."""
+    digest = hashlib.sha256(f"{kind}\n{frame}\n".encode())
+    rows = db.execute(
+        "SELECT id, category, grp, ifnull(split, ''), body FROM dataset_rows AS r"
+        " LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq WHERE content = ? ORDER BY r.seq",
+        (dataset, content),
+    )
+    for row in rows:
+        digest.update("\x1f".join(row).encode(errors="surrogatepass") + b"\n")
+    for row in db.execute(
+        "SELECT query, candidate, grade FROM dataset_relevance WHERE content = ? ORDER BY query, candidate", (content,)
+    ):
+        digest.update("\x1f".join(map(str, row)).encode() + b"\n")
+    return digest.hexdigest()[:16]
+
+
+def forget(db: sqlite3.Connection, dataset: int) -> None:
+    """Delete a dataset, and its rows where no other version has them."""
+    row = db.execute("SELECT content FROM datasets WHERE id = ?", (dataset,)).fetchone()
+    db.execute("DELETE FROM datasets WHERE id = ?", (dataset,))
+    db.execute("DELETE FROM dataset_splits WHERE dataset = ?", (dataset,))
+    db.execute("DELETE FROM dataset_problems WHERE dataset = ?", (dataset,))
+    if row and not db.execute("SELECT 1 FROM datasets WHERE content = ?", (row[0],)).fetchone():
+        db.execute("DELETE FROM dataset_rows WHERE content = ?", (row[0],))
+        db.execute("DELETE FROM dataset_relevance WHERE content = ?", (row[0],))

@@ -1,0 +1,41 @@
+"""The published forms of datasets, each with the field names of its own files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from courtroom.datasets.forms.criminal import CAIL, LAWBENCH, MUD, MULTILJP
+from courtroom.datasets.forms.form import Form
+from courtroom.datasets.forms.inspect_samples import CASEHOLD, SAMPLES
+from courtroom.datasets.forms.labelled import TABLE
+from courtroom.datasets.forms.own import DISPUTES, OWN
+from courtroom.datasets.forms.retrieval import LECARD
+from courtroom.datasets.forms.summaries import DOCUMENTS, PAIRS
+from courtroom.datasets.forms.trials import SIMCOURT, SIMUCOURT
+from courtroom.datasets.source import Part
+from courtroom.errors import CourtroomError
+
+FORMS: dict[str, Form] = {
+    form.name: form
+    for form in (
+        *(OWN, LECARD, SIMCOURT, SIMUCOURT, MULTILJP, MUD, LAWBENCH, CAIL),
+        *(CASEHOLD, SAMPLES, DISPUTES, TABLE, PAIRS, DOCUMENTS),
+    )
+}
+"""By name, the most particular one first: a record is read by the first that it fits."""
+
+
+def form_of(record: dict[str, Any], part: Part) -> Form | None:
+    """The form that a record has; None where it is none that is known."""
+    return next((form for form in FORMS.values() if form.fits(record, part)), None)
+
+
+def named(name: str) -> Form:
+    """A form by its name.
+
+    Raises:
+        CourtroomError: there is none.
+    """
+    if name not in FORMS:
+        raise CourtroomError(f"There is no form “{name}”. Known: {', '.join(FORMS)}.")
+    return FORMS[name]

@@ -1,0 +1,114 @@
+"""Criminal cases: CAIL2018, LawBench, MultiLJP, MUD.
+
+| form | records known by | facts | gold |
+| --- | --- | --- | --- |
+| CAIL2018 | `fact` with `meta`, or flat with `accusation`, `relevant_articles`, `imprisonment` ... | `fact` | see `cases.readers.cail` |
+| LawBench | `instruction`, `question`, `answer` | `question` | `answer`; see `cases.readers.lawbench` |
+| MultiLJP (Lyu et al. 2023) | `fact`, `criminals_info` | `fact` | of each defendant `accusations`, `laws`, `term` (in words) or `terms` |
+| MUD (Wei et al. 2024) | `facts`, `labels` with `subject`, `charge` | `facts` | of each defendant `charge` |
+
+Where a record judges several defendants, each is one row, in which it is the primary defendant; the rows share a group.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from courtroom.cases.readers import cail, lawbench
+from courtroom.datasets.forms.form import Around, Form, Made, case_of
+from courtroom.datasets.forms.terms import term_in_words
+from courtroom.datasets.source import Part
+from courtroom.errors import CaseError
+
+_TASK = re.compile(r"\d-\d+")
+_MARKS = re.compile(r"^[\[<【]+|[\]>】]+$")
+
+
+def _cail(record: dict[str, Any], around: Around) -> Iterator[Made]:
+    data, remarks = cail.convert(record)
+    own = record.get("id") or record.get("uid")
+    yield Made(case_of(data), id=str(own) if own is not None else "", remarks=remarks)
+
+
+def _is_cail(record: dict[str, Any], part: Part) -> bool:
+    return cail.looks_like(record)
+
+
+def _lawbench(record: dict[str, Any], around: Around) -> Iterator[Made]:
+    task = around.part.stem if _TASK.fullmatch(around.part.stem) else ""
+    made = case_of(lawbench.convert(record))
+    own = f"{task}-{around.number}" if task else ""
+    yield Made(made, id=own, category=task, group=made.id if task else "", asked=task)
+
+
+def _is_multiljp(record: dict[str, Any], part: Part) -> bool:
+    return "fact" in record and isinstance(record.get("criminals_info"), dict)
+
+
+def _multiljp(record: dict[str, Any], around: Around) -> Iterator[Made]:
+    fact, told = record["fact"], record["criminals_info"]
+    if not isinstance(fact, str) or not fact.strip():
+        raise CaseError("`fact` must be the text of the facts.")
+    if not told:
+        raise CaseError("`criminals_info` names no defendant.")
+    for name, info in told.items():
+        if not isinstance(info, dict):
+            raise CaseError(f"`criminals_info › {name}` must be an object with `accusations` and `term`.")
+        gold = {
+            "charges": cail.charges(info.get("accusations")),
+            "relevant_articles": cail.articles(info.get("laws")),
+            "term_of_imprisonment": _term(info.get("term", info.get("terms"))),
+        }
+        yield _of_one(record, around, fact, list(told), name, "A MultiLJP record", gold)
+
+
+def _is_mud(record: dict[str, Any], part: Part) -> bool:
+    labels = record.get("labels")
+    return (
+        "facts" in record
+        and isinstance(labels, list)
+        and all(isinstance(one, dict) and "subject" in one for one in labels)
+    )
+
+
+def _mud(record: dict[str, Any], around: Around) -> Iterator[Made]:
+    facts, labels = record["facts"], record["labels"]
+    if not isinstance(facts, str) or not facts.strip():
+        raise CaseError("`facts` must be the text of the facts.")
+    charged: dict[str, list[str]] = {}
+    for number, label in enumerate(labels, start=1):
+        subject, charge = label.get("subject"), label.get("charge")
+        if not isinstance(subject, str) or not isinstance(charge, str):
+            raise CaseError(f"`labels {number}` must have `subject` and `charge` as texts.")
+        charged.setdefault(subject, []).append(charge)
+    if not charged:
+        raise CaseError("`labels` names no defendant.")
+    for name, names in charged.items():
+        yield _of_one(record, around, facts, list(charged), name, "A MUD record", {"charges": cail.charges(names)})
+
+
+def _of_one(
+    record: dict[str, Any], around: Around, facts: str, names: list[str], name: str, source: str, gold: dict[str, Any]
+) -> Made:
+    """One defendant's row: that defendant first, then the others in their order."""
+    ordered = [name, *(other for other in names if other != name)]
+    data = cail.criminal(facts, source=source, defendants=[_MARKS.sub("", one) for one in ordered], **gold)
+    own = record.get("id")
+    group = f"{around.split or around.part.stem}-{own}" if own is not None else data["id"]
+    return Made(case_of(data), id=f"{group}-{names.index(name) + 1}", group=group[:80], asked=name)
+
+
+def _term(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, list):
+        value = value[0] if len(value) == 1 else None
+    if isinstance(value, str) and not re.fullmatch(r"-?\d+(\.\d+)?", value.strip()):
+        return term_in_words(value)
+    return cail.term(value)
+
+
+CAIL = Form("cail", "CAIL2018, raw or flat", "criminal", _is_cail, _cail)
+LAWBENCH = Form("lawbench", "LawBench", "criminal", lambda record, part: lawbench.looks_like(record), _lawbench)
+MULTILJP = Form("multiljp", "MultiLJP", "criminal", _is_multiljp, _multiljp)
+MUD = Form("mud", "MUD", "criminal", _is_mud, _mud)

@@ -1,0 +1,84 @@
+"""What a form of dataset is: by what its records are known, and what they become."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from courtroom.cases.case import Case
+from courtroom.cases.files import Package
+from courtroom.cases.kinds import parse_case
+from courtroom.cases.labelled import Labelled
+from courtroom.datasets.packing import Frame
+from courtroom.datasets.source import Part
+
+_NOT_ID = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class Around:
+    """Where a record is, and what is told of it outside of it."""
+
+    part: Part
+    number: int
+    place: str
+    split: str = ""
+    names: Mapping[str, str] | None = None
+    """What labels that are numbers mean; None where nothing says it."""
+    unpack: Callable[[Package], Case] | None = None
+    """Keeps a case's media and gives the case with their content hashes."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a record becomes: one row, or one of several."""
+
+    case: Case | Labelled
+    id: str = ""
+    """Its own, where it has one: any text or number."""
+    category: str = ""
+    group: str = ""
+    asked: str = ""
+    """What is asked of this one of several rows with one text: a task, a defendant."""
+    split: str | None = None
+    once: bool = False
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of records.
+
+    `read` raises `CaseError` or Pydantic's `ValidationError` for a record that can't be used.
+    """
+
+    name: str
+    title: str
+    kind: str
+    fits: Callable[[dict[str, Any], Part], bool]
+    read: Callable[[dict[str, Any], Around], Iterator[Made]]
+    frame: Callable[[dict[str, Any]], Frame | None] = field(default=lambda record: None)
+    """Of labelled texts: what they share, but for the labels."""
+    labels_in: str = ""
+    """Of labelled texts: the column whose numbers may need names; empty where numbers are no labels."""
+
+
+def row_id(own: Any, made: Made, around: Around) -> str:
+    """A row's id: the record's own where it has one, else what its content gives."""
+    text = "" if own is None else str(own)
+    if re.fullmatch(r"-?\d+", text):  # numbers begin anew in each file
+        text = "-".join(
+            filter(None, (made.split if made.split is not None else around.split or around.part.stem, text))
+        )
+    name = _NOT_ID.sub("-", text).strip("-._")
+    if name != text and len(name) < len(text):  # signs were lost: two ids may have become one
+        name = f"{name[:60]}-{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}".strip("-")
+    return name[:80].strip("-._") or made.case.id
+
+
+def case_of(data: dict[str, Any]) -> Case:
+    """A case from plain data; see `parse_case` for what it raises."""
+    return parse_case(data)

@@ -1,0 +1,381 @@
+"""Files become a dataset: streamed, told record by record what is wrong, gone on with after a kill."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from courtroom.cases.case import Case
+from courtroom.cases.checks import check
+from courtroom.cases.explain import explain
+from courtroom.cases.files import Package
+from courtroom.cases.labelled import Labelled
+from courtroom.cases.library import take_media
+from courtroom.cases.readers.numbered_labels import NumberedLabels
+from courtroom.cases.readers.tables import question_of
+from courtroom.datasets.draft import Draft, Line, WrittenElsewhere
+from courtroom.datasets.forms import form_of, named
+from courtroom.datasets.forms.form import Around, Form, Made, row_id
+from courtroom.datasets.forms.retrieval import is_relevance, relevance_in
+from courtroom.datasets.packing import Frame
+from courtroom.datasets.records import Damaged, Reading, Record
+from courtroom.datasets.row import DatasetInfo, Problem
+from courtroom.datasets.source import Part, fingerprint, parts
+from courtroom.datasets.store import Datasets
+from courtroom.errors import CaseError, CourtroomError
+from courtroom.media.store import MediaStore
+from courtroom.strict import Strict
+from courtroom.text.words import is_chinese
+
+log = logging.getLogger(__name__)
+CHUNK = 500
+"""Records in one transaction."""
+CHUNK_CHARACTERS = 4 * 2**20
+"""A chunk of long records ends earlier."""
+LOOKED_AT = 2_000
+"""Records that are looked at to find all numbers that stand for labels."""
+Progress = Callable[[int, int, float], None]
+"""Rows taken in, records refused, and the share of the source that is read, 0 to 1."""
+
+
+class Order(Strict):
+    """What is to be imported, and how."""
+
+    source: str
+    name: str
+    form: str = Field(default="", description="How records are read; empty: the first form that fits the first record.")
+    names: dict[str, str] = Field(default={}, description="What labels that are numbers mean.")
+    labels: tuple[str, ...] = Field(default=(), description="The label set; empty: all labels that are met.")
+    columns: dict[str, str] = Field(default={}, description="Columns under other names, the file's name first.")
+    split: str | None = Field(
+        default=None, max_length=80, description="The split of all rows; else as files are named."
+    )
+    config: str = Field(default="", description="Of a folder with several datasets, the one that is wanted.")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What has come of an import."""
+
+    info: DatasetInfo
+    taken: int
+    refused: int
+    problems: tuple[Problem, ...]
+    remarks: Mapping[str, int]
+
+
+@dataclass
+class _Chunk:
+    """What is to be written next."""
+
+    lines: list[Line] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    size: int = 0
+
+    def full(self) -> bool:
+        return len(self.lines) + len(self.problems) >= CHUNK or self.size > CHUNK_CHARACTERS
+
+
+class Importer:
+    """Imports into the datasets of one store.
+
+    Args:
+        media: where pictures and videos of cases are kept.
+    """
+
+    def __init__(self, datasets: Datasets, media: MediaStore) -> None:
+        self._datasets, self._media = datasets, media
+
+    def run(
+        self,
+        order: Order,
+        progress: Progress = lambda taken, refused, share: None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> Imported:
+        """Take a source in to its end. After a kill, the same order goes on behind what is kept.
+
+        Args:
+            stopped: asked after each chunk; where it says so, the import stops and can be gone on with.
+
+        Raises:
+            NumberedLabels: labels are numbers, and neither the files nor the order say what they mean; nothing is kept.
+            CourtroomError: the source or the order can't be used, or no record of it.
+        """
+        source = Path(order.source)
+        files = parts(source, order.config)
+        text = order.model_dump_json()
+        job = hashlib.sha256(f"{source.resolve()}\n{fingerprint(source)}\n{text}".encode()).hexdigest()
+        draft = self._datasets.draft(order.name, order.source, job, text)
+        try:
+            work = _Work(self, order, files, draft, progress, stopped)
+            kind, frame = work.through()
+            info = self._datasets.finished(draft, kind, frame)
+        except (Stopped, WrittenElsewhere):
+            raise
+        except CourtroomError:
+            draft.give_up()
+            raise
+        problems = tuple(self._datasets.problems(info.name, info.version))
+        state = draft.state
+        return Imported(info, state.get("taken", 0), state.get("refused", 0), problems, state.get("remarks", {}))
+
+    def unpack(self, package: Package) -> Case:
+        """A case with its media taken into the store.
+
+        Raises:
+            CaseError: the checks found errors.
+        """
+        errors = [
+            f"{one.field}: {one.message}" for one in check(package.case, package.files) if one.severity == "error"
+        ]
+        if errors:
+            raise CaseError(" ".join(errors))
+        return take_media(package.case, package.files, self._media)
+
+
+class Stopped(CourtroomError):
+    """An import was stopped before its end; it can be gone on with."""
+
+
+class _Work:
+    """One import from where it stands to its end."""
+
+    def __init__(
+        self,
+        owner: Importer,
+        order: Order,
+        files: list[Part],
+        draft: Draft,
+        progress: Progress,
+        stopped: Callable[[], bool],
+    ) -> None:
+        self._owner, self._order, self._files, self._draft = owner, order, files, draft
+        self._progress, self._stopped = progress, stopped
+        state = draft.state
+        self._taken, self._refused = state.get("taken", 0), state.get("refused", 0)
+        self._remarks: dict[str, int] = dict(state.get("remarks", {}))
+        self._form: Form | None = named(name) if (name := state.get("form") or order.form) else None
+        self._kind: str = state.get("kind", "")
+        self._frame = Frame.model_validate(state["frame"]) if state.get("frame") else None
+        self._columns_renamed = {old.casefold(): new for old, new in order.columns.items()}
+        self._sizes = [max(1, part.size) for part in files]
+
+    def through(self) -> tuple[str, Frame | None]:
+        """Read what is left; the kind of the cases, and what labelled texts share."""
+        first = self._draft.state.get("part", 0)
+        chunk = _Chunk()
+        for number in range(first, len(self._files)):
+            skip = self._draft.state.get("records", 0) if number == first else 0
+            part = self._files[number]
+            if is_relevance(part):
+                self._draft.relate(relevance_in(part))
+            else:
+                chunk = self._part(number, part, skip, chunk)
+        self._write(chunk, len(self._files), 0, 0)
+        if self._form is None or not self._taken:
+            raise self._nothing()
+        return self._kind, self._whole_frame()
+
+    # --- a file ---------------------------------------------------------------------------------------------
+
+    def _part(self, number: int, part: Part, skip: int, chunk: _Chunk) -> _Chunk:
+        """Read a file; what of it is still to be written, with what was so before."""
+        reading, done = Reading(part), skip
+        try:
+            for record in reading.records(skip):
+                self._one(reading, record, chunk)
+                done += 1
+                if chunk.full():
+                    self._write(chunk, number, done, reading.position)
+                    chunk = _Chunk()
+        except Damaged as error:
+            chunk.problems.append(Problem(place=part.name, message=str(error)))
+        return chunk
+
+    def _one(self, reading: Reading, record: Record, chunk: _Chunk) -> None:
+        try:
+            if record.wrong:
+                raise CaseError(record.wrong)
+            value = self._renamed(record.value)
+            form = self._fitting(value, reading.part)
+            split = next((one for one in (self._order.split, record.split) if one is not None), reading.part.split)
+            around = Around(
+                reading.part, record.number, record.place, split, self._names(form, reading), self._owner.unpack
+            )
+            made = list(form.read(value, around))
+            lines = [self._line(one, around) for one in made]
+            self._agree(form, value, made)
+        except NumberedLabels as error:
+            raise NumberedLabels(self._all_numbers(reading.part, error.values), self._order.source) from error
+        except ValidationError as error:
+            chunk.problems.append(Problem(place=record.place, message=" ".join(explain(error)[:3])))
+        except CaseError as error:
+            chunk.problems.append(Problem(place=record.place, message=str(error)))
+        except KeyError as error:
+            field = str(error).strip("'")
+            chunk.problems.append(Problem(place=record.place, message=f"`{field}` is missing. Add this field."))
+        except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            log.exception("%s", record.place)
+            told = f"it can't be read in the form “{self._form.title if self._form else 'unknown'}” ({error}). Check its fields."
+            chunk.problems.append(Problem(place=record.place, message=told))
+        else:
+            chunk.lines += lines
+            chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
+            for remark in {_kind_of_remark(remark) for one in made for remark in one.remarks}:
+                self._remarks[remark] = self._remarks.get(remark, 0) + 1
+
+    def _renamed(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise CaseError("it is no object with named fields. Check that it is the right file.")
+        if not self._columns_renamed:
+            return value
+        return {self._columns_renamed.get(str(name).casefold(), str(name)): one for name, one in value.items()}
+
+    def _fitting(self, value: dict[str, Any], part: Part) -> Form:
+        """The order's form, or that of the first record that has one."""
+        if self._form is None:
+            self._form = form_of(value, part)
+        if self._form is None:
+            fields = ", ".join(f"`{str(name)[:40]}`" for name in list(value)[:8])
+            raise CaseError(f"its fields ({fields}) are of no form that is known. Rename columns, or name the form.")
+        return self._form
+
+    def _names(self, form: Form, reading: Reading) -> Mapping[str, str] | None:
+        """What numbers mean as labels: by the order, else by the file."""
+        if not form.labels_in:
+            return {}
+        if self._order.names:
+            return self._order.names
+        names = {self._columns_renamed.get(column, column).casefold(): one for column, one in reading.names.items()}
+        told = next((names[one] for one in (form.labels_in, "labels") if one in names), None)
+        told = told or (next(iter(names.values())) if len(names) == 1 else None)
+        return {str(number): name for number, name in enumerate(told)} if told else None
+
+    def _line(self, made: Made, around: Around) -> Line:
+        case = made.case
+        if isinstance(case, Labelled) and self._order.labels and case.label not in (None, *self._order.labels):
+            raise CaseError(f"`label`: “{case.label}” is not in the label set ({', '.join(self._order.labels)}).")
+        return Line(
+            id=row_id(made.id, made, around),
+            case=case,
+            category=made.category,
+            split=made.split if made.split is not None else around.split,
+            group=made.group,
+            asked=made.asked,
+            number=around.number,
+            place=around.place,
+            once=made.once,
+        )
+
+    def _agree(self, form: Form, value: dict[str, Any], made: list[Made]) -> None:
+        """All cases of a dataset are of one kind, and labelled texts share what they are asked."""
+        for one in made:
+            kind = "labelled" if isinstance(one.case, Labelled) else one.case.kind
+            self._kind = self._kind or kind
+            if kind != self._kind:
+                raise CaseError(
+                    f"it is of the kind “{kind}”, the records before it are of “{self._kind}”. Keep one kind."
+                )
+        if self._kind != "labelled":
+            return
+        frame = form.frame(value)
+        if self._frame is None:
+            chinese = any(isinstance(one.case, Labelled) and is_chinese(one.case.text) for one in made)
+            language = {} if frame and frame.labels else {"language": "zh" if chinese else "en"}
+            self._frame = (frame or Frame()).model_copy(
+                update={"source": Path(self._order.source).name[:400], **language}
+            )
+        elif frame and frame.labels and frame.labels != self._frame.labels:
+            raise CaseError("its labels are not those of the records before it. Import it as a dataset of its own.")
+
+    def _whole_frame(self) -> Frame | None:
+        """With the label set: as ordered, as told by numbers' names, or all that were met."""
+        if self._kind != "labelled" or self._frame is None:
+            return None
+        met = self._draft.outcomes()
+        labels = self._order.labels or tuple(self._order.names.values()) or self._frame.labels or self._told_labels(met)
+        labels = tuple(dict.fromkeys((*labels, *met)))
+        if len(labels) < 2:
+            known = ", ".join(labels) or "none"
+            raise CourtroomError(
+                f"{self._order.source} has fewer than two labels ({known}). Give the label set with --labels."
+            )
+        question = self._frame.question or question_of(self._frame.names, labels)
+        frame = self._frame.model_copy(update={"labels": labels, "question": question})
+        try:
+            frame.task(Labelled(id="check", text="check"), "")
+        except ValidationError as error:
+            raise CourtroomError(f"{self._order.source}: {' '.join(explain(error)[:3])}") from error
+        return frame
+
+    def _told_labels(self, met: list[str]) -> tuple[str, ...]:
+        """All names that the files give, where what was met is among them; else what was met, by name."""
+        for part in self._files:
+            if is_relevance(part) or self._form is None or not self._form.labels_in:
+                continue
+            reading = Reading(part)
+            with closing(reading.records()) as records:
+                next(records, None)
+            told = self._names(self._form, reading)
+            if told and set(met) <= set(told.values()):
+                return tuple(told.values())
+            break
+        return tuple(met)
+
+    # --- the rest -------------------------------------------------------------------------------------------
+
+    def _write(self, chunk: _Chunk, part: int, records: int, position: int) -> None:
+        self._taken += len(chunk.lines)
+        self._refused += len(chunk.problems)
+        state = {
+            "part": part,
+            "records": records,
+            "taken": self._taken,
+            "refused": self._refused,
+            "remarks": self._remarks,
+            "form": self._form.name if self._form else "",
+            "kind": self._kind,
+            "frame": self._frame.model_dump(mode="json") if self._frame else None,
+        }
+        self._draft.put(chunk.lines, state, chunk.problems)
+        read = sum(self._sizes[:part]) + min(position, self._sizes[part] if part < len(self._sizes) else 0)
+        self._progress(self._taken, self._refused, read / sum(self._sizes))
+        if self._stopped():
+            raise Stopped(f"The import of “{self._order.name}” is stopped; go on with it at any time.")
+
+    def _all_numbers(self, part: Part, met: tuple[str, ...]) -> set[str]:
+        """Numbers that stand for labels, of the first records."""
+        numbers = set(met)
+        with closing(Reading(part).records()) as records:
+            for record in islice(records, LOOKED_AT):
+                if self._form is None or not isinstance(record.value, dict):
+                    continue
+                try:
+                    around = Around(part, record.number, record.place)
+                    list(self._form.read(self._renamed(record.value), around))
+                except NumberedLabels as error:
+                    numbers.update(error.values)
+                except (CaseError, ValidationError):
+                    continue
+        return numbers
+
+    def _nothing(self) -> CourtroomError:
+        told = self._draft.database.connection.execute(
+            "SELECT place, message FROM dataset_problems WHERE dataset = ? LIMIT 3", (self._draft.number,)
+        ).fetchall()
+        why = " ".join(f"{row['place']}: {row['message']}" for row in told)
+        return CourtroomError(f"Nothing of {self._order.source} can be used. {why or 'It holds no records.'}")
+
+
+def _kind_of_remark(remark: str) -> str:
+    """Remarks that differ only in a number are one kind."""
+    return re.sub(r"\d[\d.,]*", "…", remark)

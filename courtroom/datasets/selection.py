@@ -1,0 +1,108 @@
+"""Which rows of a dataset are wanted, and how they are read: chunk by chunk, in the dataset's own order."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from courtroom.datasets.draft import CHUNK
+from courtroom.datasets.packing import Frame, unpacked
+from courtroom.datasets.row import Row
+from courtroom.store.database import Database
+from courtroom.store.rows import read
+
+POOL = "dataset-"
+"""What the names of pools of examples begin with that are datasets."""
+EXAMPLES = ("examples", "train")
+"""Splits whose texts are the examples for all others; of a dataset without such a split, each text has all others."""
+USUAL = ("train", "validation", "test")
+LONGEST_SPLIT = 14
+"""Characters of a split's name that a pool's name has room for."""
+
+
+def splits_of(database: Database, dataset: int) -> dict[str, int]:
+    """Rows of each split: the usual names in their order, then others as they begin."""
+    rows = database.connection.execute(
+        "SELECT split, count(*) FROM dataset_splits WHERE dataset = ? GROUP BY split ORDER BY min(seq)", (dataset,)
+    )
+    found = {row[0]: row[1] for row in rows}
+    return {
+        name: found[name] for name in sorted(found, key=lambda name: USUAL.index(name) if name in USUAL else len(USUAL))
+    }
+
+
+def numbers_of(
+    database: Database,
+    dataset: sqlite3.Row,
+    split: str | None = None,
+    category: str | None = None,
+    contains: str | None = None,
+) -> list[int]:
+    """Positions of the rows that fit, in order."""
+    sql = "SELECT r.seq FROM dataset_rows AS r"
+    values: Sequence[Any] = []
+    if split is not None:
+        sql += " JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq AND s.split = ?"
+        values = [dataset["id"], split]
+    sql += " WHERE r.content = ?"
+    values = [*values, dataset["content"]]
+    if category is not None:
+        sql, values = f"{sql} AND r.category = ?", [*values, category]
+    if contains is not None:
+        written = json.dumps(contains, ensure_ascii=False)[1:-1]  # as it stands in JSON
+        sql, values = f"{sql} AND instr(r.body, ?)", [*values, written]
+    return [row[0] for row in database.connection.execute(f"{sql} ORDER BY r.seq", values)]
+
+
+def numbers_by_id(database: Database, dataset: sqlite3.Row, ids: Collection[str]) -> dict[str, int]:
+    """Positions of these rows; those that are not there are left out."""
+    found: dict[str, int] = {}
+    for name in ids:
+        row = database.connection.execute(
+            "SELECT seq FROM dataset_rows WHERE content = ? AND id = ?", (dataset["content"], name)
+        ).fetchone()
+        if row:
+            found[name] = row[0]
+    return found
+
+
+def rows_of(database: Database, dataset: sqlite3.Row, numbers: Sequence[int]) -> Iterator[Row]:
+    """The rows at these positions. No reader holds the store for longer than a chunk.
+
+    Raises:
+        Unreadable: a row is damaged.
+    """
+    frame = Frame.model_validate_json(dataset["frame"]) if dataset["frame"] else None
+    pool = _pool(database, dataset)
+    for start in range(0, len(numbers), CHUNK):
+        some = numbers[start : start + CHUNK]
+        rows = database.connection.execute(
+            "SELECT r.*, s.split FROM dataset_rows AS r LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq"
+            f" WHERE r.content = ? AND r.seq IN ({', '.join('?' * len(some))}) ORDER BY r.seq",
+            (dataset["id"], dataset["content"], *some),
+        ).fetchall()
+        for row in rows:
+            yield read("row", row["id"], partial(_row, row, frame, pool))
+
+
+def _pool(database: Database, dataset: sqlite3.Row) -> str:
+    """Where a row's examples are found: named by the version, so that they never change under a run."""
+    splits = splits_of(database, dataset["id"])
+    fitting = [split for wanted in EXAMPLES for split in splits if split == wanted or split.startswith(f"{wanted}_")]
+    short = next((split for split in fitting if len(split) <= LONGEST_SPLIT), "")
+    return f"{POOL}{dataset['version']}" + (f"-{short}" if short else "")
+
+
+def _row(row: sqlite3.Row, frame: Frame | None, pool: str) -> Row:
+    return Row(
+        id=row["id"],
+        case=unpacked(row["body"], frame, pool),
+        category=row["category"],
+        split=row["split"] or "",
+        group=row["grp"],
+        number=row["number"],
+        place=row["place"],
+    )

@@ -1,0 +1,353 @@
+"""Datasets in the store: listed, read row by row, written, divided into splits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+from courtroom.cases.case import Case
+from courtroom.cases.labelled import Example, LabelledTask
+from courtroom.datasets.draft import CHUNK, Draft, Line, forget, version_of
+from courtroom.datasets.packing import Frame, frame_of, parsed
+from courtroom.datasets.row import DatasetInfo, Pending, Problem, Row
+from courtroom.datasets.selection import POOL, numbers_by_id, numbers_of, rows_of, splits_of
+from courtroom.datasets.splitting import Unit, divided
+from courtroom.errors import CourtroomError
+from courtroom.store.database import Database
+from courtroom.store.rows import read
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+THREE_ONE_TWO: Mapping[str, float] = {"train": 3, "validation": 1, "test": 2}
+# Within the class, `list` is its method.
+Infos = list[DatasetInfo]
+Problems = list[Problem]
+Unfinished = list[Pending]
+Records = list[sqlite3.Row]
+
+
+class Datasets:
+    """All datasets of one store. Methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    # --- what there is --------------------------------------------------------------------------------------
+
+    def list(self) -> Infos:
+        """The newest version of each dataset, by name."""
+        newest = {row["name"]: row for row in self._finished()}
+        return [self._info(newest[name]) for name in sorted(newest)]
+
+    def versions(self, name: str) -> Infos:
+        """All versions of a dataset, oldest first."""
+        return [self._info(row) for row in self._finished() if row["name"] == name]
+
+    def info(self, name: str, version: str | None = None) -> DatasetInfo:
+        """One version of a dataset; the newest by default.
+
+        Raises:
+            CourtroomError: there is none.
+        """
+        return self._info(self._row(name, version))
+
+    def problems(self, name: str, version: str | None = None) -> Problems:
+        """Records that were not taken in, with their reasons: at most the first 1,000."""
+        rows = self.database.connection.execute(
+            "SELECT place, message FROM dataset_problems WHERE dataset = ? ORDER BY rowid",
+            (self._row(name, version)["content"],),
+        )
+        return [Problem(place=row["place"], message=row["message"]) for row in rows]
+
+    def refused(self, name: str, version: str | None = None) -> int:
+        """How many records were not taken in."""
+        state = self.database.connection.execute(
+            "SELECT state FROM datasets WHERE id = ?", (self._row(name, version)["content"],)
+        ).fetchone()
+        return int(json.loads(state[0]).get("refused", 0)) if state else 0
+
+    def pending(self) -> Unfinished:
+        """Imports that have not come to their end, oldest first."""
+        rows = self.database.connection.execute("SELECT * FROM datasets WHERE version IS NULL ORDER BY id").fetchall()
+        states = [(row, json.loads(row["state"])) for row in rows]
+        return [
+            Pending(
+                name=row["name"],
+                source=row["source"],
+                taken=state.get("taken", 0),
+                refused=state.get("refused", 0),
+                order=row["orders"],
+            )
+            for row, state in states
+        ]
+
+    # --- rows -----------------------------------------------------------------------------------------------
+
+    def rows(
+        self,
+        name: str,
+        version: str | None = None,
+        split: str | None = None,
+        ids: Collection[str] | None = None,
+        limit: int | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+        category: str | None = None,
+        contains: str | None = None,
+    ) -> Iterator[Row]:
+        """Rows in the dataset's own order.
+
+        Args:
+            ids: only these rows.
+            limit: at most the first so many of what fits.
+            sample: so many rows drawn without replacement from what fits, by `seed`.
+            category: only rows of this category.
+            contains: only rows in whose record this text stands.
+
+        Raises:
+            CourtroomError: there is no such dataset, split or row.
+        """
+        dataset = self._row(name, version)
+        if split is not None and split not in (known := splits_of(self.database, dataset["id"])):
+            raise CourtroomError(f"“{name}” has no split “{split}”. It has: {', '.join(known) or 'none'}.")
+        numbers = numbers_of(self.database, dataset, split, category, contains)
+        if ids is not None:
+            wanted = set(ids)
+            found = numbers_by_id(self.database, dataset, wanted)
+            if missing := sorted(wanted - found.keys()):
+                raise CourtroomError(f"“{name}” has no row {', '.join(missing[:5])}. See `datasets show {name}`.")
+            allowed = set(found.values())
+            numbers = [number for number in numbers if number in allowed]
+        if sample is not None and sample < len(numbers):
+            numbers = sorted(random.Random(f"{seed}").sample(numbers, sample))
+        return rows_of(self.database, dataset, numbers[:limit])
+
+    def row(self, name: str, row: str, version: str | None = None) -> Row:
+        """One row by its id.
+
+        Raises:
+            CourtroomError: there is none.
+        """
+        return next(self.rows(name, version, ids=[row]))
+
+    def columns(self, name: str, version: str | None, wanted: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Split and columns of all rows, in order, without their cases.
+
+        Args:
+            wanted: of `id`, `category`, `grp`, `asked`, `outcome`, `language`, `length`, `margin`, `numbers`, `fingerprint`.
+        """
+        dataset = self._row(name, version)
+        rows = self.database.connection.execute(
+            f"SELECT ifnull(s.split, ''), {', '.join(f'r.{column}' for column in wanted)} FROM dataset_rows AS r"
+            " LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq WHERE r.content = ? ORDER BY r.seq",
+            (dataset["id"], dataset["content"]),
+        )
+        return (tuple(row) for row in rows)
+
+    def with_media(self) -> Iterator[Case]:
+        """All cases of all datasets that have pictures or videos in the store; those that can't be read are left out."""
+        rows = self.database.connection.execute("""SELECT body FROM dataset_rows WHERE instr(body, '"sha256":"')""")
+        for row in rows:
+            try:
+                case = parsed(row["body"])
+            except (ValueError, CourtroomError):
+                continue
+            if isinstance(case, Case):
+                yield case
+
+    def relevance(self, name: str, version: str | None = None) -> dict[str, dict[str, int]]:
+        """For each query's row, how relevant candidates' rows are (qrels); empty where a dataset has no such judgments."""
+        found: dict[str, dict[str, int]] = {}
+        rows = self.database.connection.execute(
+            "SELECT query, candidate, grade FROM dataset_relevance WHERE content = ? ORDER BY query, candidate",
+            (self._row(name, version)["content"],),
+        )
+        for row in rows:
+            found.setdefault(row["query"], {})[row["candidate"]] = row["grade"]
+        return found
+
+    def examples(self, pool: str) -> Iterator[Example]:
+        """The labelled texts of a pool, as a row's case names it; nothing where it is no dataset's."""
+        found = re.fullmatch(rf"{POOL}([0-9a-f]+)(?:-(.+))?", pool)
+        dataset = (
+            found
+            and self.database.connection.execute(
+                "SELECT * FROM datasets WHERE version = ? ORDER BY id", (found[1],)
+            ).fetchone()
+        )
+        if not found or not dataset:
+            return
+        for row in rows_of(self.database, dataset, numbers_of(self.database, dataset, found[2])):
+            if isinstance(row.case, LabelledTask) and (item := row.case.items[0]).label is not None:
+                yield Example(**{**item.model_dump(), "id": f"{row.case.under(item.label)}item/{item.id}"})
+
+    # --- writing --------------------------------------------------------------------------------------------
+
+    def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
+        """Keep rows as a dataset, chunk by chunk. After a kill, the same call goes on behind what is kept.
+
+        The rows of one call must be of one kind; labelled tasks must have one label set and one text each.
+
+        Raises:
+            CourtroomError: the name can't be used, or the rows do not fit together.
+        """
+        draft = self.draft(name, source, job=hashlib.sha256(f"rows\n{name}\n{source}".encode()).hexdigest())
+        done = int(draft.state.get("taken", 0))
+        kind, frame = draft.state.get("kind", ""), draft.state.get("frame")
+        left = iter(rows)
+        before = list(deque(islice(left, done), maxlen=1))
+        if done and [row.id for row in before] != [draft.state.get("last")]:
+            draft.give_up()
+            raise CourtroomError(
+                f"“{name}” was begun with other rows; what was kept of them is gone now. Add it again."
+            )
+        while chunk := list(islice(left, CHUNK)):
+            kind = kind or chunk[0].case.kind
+            if kind == "labelled" and frame is None and isinstance(chunk[0].case, LabelledTask):
+                frame = frame_of(chunk[0].case).model_dump(mode="json")
+            shared = Frame.model_validate(frame) if frame else None
+            lines = [_line(row, kind, shared) for row in chunk]
+            done += len(chunk)
+            draft.put(lines, {"taken": done, "last": chunk[-1].id, "kind": kind, "frame": frame})
+        return self.finished(draft, kind, Frame.model_validate(frame) if frame else None)
+
+    def split(
+        self,
+        name: str,
+        version: str | None = None,
+        parts: Mapping[str, float] = THREE_ONE_TWO,
+        seed: int = 0,
+    ) -> DatasetInfo:
+        """A new version whose rows are divided into splits, alike in category, outcome and vote margin.
+
+        Rows of one record, and rows with the same text, come into one split.
+
+        Raises:
+            CourtroomError: the parts can't be used.
+        """
+        dataset = self._row(name, version)
+        if not parts or any(share <= 0 for share in parts.values()):
+            raise CourtroomError("Give each split a share above 0, such as train=3,validation=1,test=2.")
+        rows = self.database.connection.execute(
+            "SELECT seq, id, category, grp, outcome, margin, fingerprint FROM dataset_rows WHERE content = ? ORDER BY seq",
+            (dataset["content"],),
+        )
+        units = [Unit(*row) for row in rows]
+        chosen = divided(units, parts, seed)
+        with self.database.transaction() as db:
+            made = db.execute(
+                "INSERT INTO datasets (name, content, kind, count, source, made, frame) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    name,
+                    *(dataset[key] for key in ("content", "kind", "count", "source")),
+                    time.time(),
+                    dataset["frame"],
+                ),
+            ).lastrowid
+            assert made is not None
+            db.executemany(
+                "INSERT INTO dataset_splits VALUES (?, ?, ?)",
+                ((made, unit.seq, split) for unit, split in zip(units, chosen, strict=True)),
+            )
+            new = version_of(db, made, dataset["content"], dataset["kind"], dataset["frame"])
+            same = db.execute("SELECT id FROM datasets WHERE name = ? AND version = ?", (name, new)).fetchone()
+            if same:
+                forget(db, made)
+                db.execute("UPDATE datasets SET made = ? WHERE id = ?", (time.time(), same[0]))
+            else:
+                db.execute("UPDATE datasets SET version = ? WHERE id = ?", (new, made))
+        return self.info(name, new)
+
+    def delete(self, name: str, version: str | None = None) -> None:
+        """Forget one version of a dataset; by default all of them, and imports of this name that were interrupted.
+
+        Raises:
+            CourtroomError: there is none.
+        """
+        begun = self.database.connection.execute(
+            "SELECT id FROM datasets WHERE name = ? AND version IS NULL", (name,)
+        ).fetchall()
+        if version is not None or not begun:
+            self._row(name, version)
+        with self.database.transaction() as db:
+            for row in begun if version is None else ():
+                forget(db, row["id"])
+            for row in self._finished():
+                if row["name"] == name and version in (None, row["version"]):
+                    forget(db, row["id"])
+
+    def draft(self, name: str, source: str, job: str, orders: str = "") -> Draft:
+        """The unfinished dataset of a job, or a new one.
+
+        Raises:
+            CourtroomError: the name can't be used.
+        """
+        if not NAME.fullmatch(name):
+            raise CourtroomError(f"“{name}” can't name a dataset. Use letters, digits, `.`, `_` and `-`.")
+        with self.database.transaction() as db:
+            row = db.execute("SELECT id, state FROM datasets WHERE version IS NULL AND job = ?", (job,)).fetchone()
+            if row:
+                return Draft(self.database, row["id"], json.loads(row["state"]))
+            number = db.execute(
+                "INSERT INTO datasets (name, content, source, made, job, orders) VALUES (?, 0, ?, ?, ?, ?)",
+                (name, source, time.time(), job, orders),
+            ).lastrowid
+            assert number is not None
+            db.execute("UPDATE datasets SET content = id WHERE id = ?", (number,))
+        return Draft(self.database, number)
+
+    def give_up(self, order: str) -> None:
+        """Forget an unfinished import, with the rows that it has taken in."""
+        with self.database.transaction() as db:
+            for row in db.execute("SELECT id FROM datasets WHERE version IS NULL AND orders = ?", (order,)).fetchall():
+                forget(db, row["id"])
+
+    def finished(self, draft: Draft, kind: str, frame: Frame | None) -> DatasetInfo:
+        """Close a draft."""
+        number = draft.finish(kind, frame)
+        return self._info(self.database.connection.execute("SELECT * FROM datasets WHERE id = ?", (number,)).fetchone())
+
+    # --- within ---------------------------------------------------------------------------------------------
+
+    def _finished(self) -> Records:
+        return self.database.connection.execute(
+            "SELECT * FROM datasets WHERE version IS NOT NULL ORDER BY made, id"
+        ).fetchall()
+
+    def _row(self, name: str, version: str | None) -> sqlite3.Row:
+        rows = [row for row in self._finished() if row["name"] == name]
+        if not rows:
+            raise CourtroomError(f"There is no dataset “{name}”. See all with `python -m courtroom datasets list`.")
+        fitting = [row for row in rows if version in (None, row["version"])]
+        if not fitting:
+            known = ", ".join(row["version"] for row in rows)
+            raise CourtroomError(f"The dataset “{name}” has no version “{version}”. It has: {known}.")
+        return fitting[-1]
+
+    def _info(self, row: sqlite3.Row) -> DatasetInfo:
+        made = datetime.fromtimestamp(row["made"], UTC).isoformat(timespec="seconds")
+        told = {name: row[name] for name in ("name", "version", "kind", "count", "source")}
+        return read(
+            "dataset", row["name"], lambda: DatasetInfo(**told, splits=splits_of(self.database, row["id"]), made=made)
+        )
+
+
+def _line(row: Row, kind: str, frame: Frame | None) -> Line:
+    case = row.case
+    if case.kind != kind:
+        raise CourtroomError(
+            f"{row.id} is of the kind “{case.kind}”, the rows before it are of “{kind}”. Keep one kind."
+        )
+    if not isinstance(case, LabelledTask):
+        return Line(row.id, case, row.category, row.split, row.group, "", row.number, row.place)
+    if len(case.items) != 1 or frame_of(case) != frame:
+        raise CourtroomError(f"{row.id} must hold one text and have the same labels and question as the row before it.")
+    return Line(row.id, case.items[0], row.category, row.split, row.group, "", row.number, row.place)

@@ -1,0 +1,33 @@
+"""Experiments: a dataset, arms and repeats become cells, each an ordinary run; what they came to becomes a table.
+
+`frame(NAME)` gives a notebook every cell of an experiment as a pandas frame.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["frame"]
+
+
+def frame(name: str) -> pd.DataFrame:
+    """A line for each cell of an experiment of this machine's store: arm, case, outcome, measures, what it took.
+
+    Args:
+        name: the experiment's id, or its name for the newest of that name.
+
+    Raises:
+        CourtroomError: there is no such experiment.
+    """
+    from courtroom.courthouse import Courthouse
+    from courtroom.experiments.frames import frame_of
+
+    house = Courthouse()
+    try:
+        found = house.experiments.results(name)
+        return frame_of(found.rows, found.measures)
+    finally:
+        house.close()

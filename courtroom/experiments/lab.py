@@ -1,0 +1,142 @@
+"""Experiments as pages, the shell and programs use them: begun, estimated, run, paused, read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+
+from courtroom.engine.crew import Crew
+from courtroom.experiments import begin
+from courtroom.experiments.estimate import Takes, estimate
+from courtroom.experiments.measures import wanted
+from courtroom.experiments.ports import House
+from courtroom.experiments.results import Results
+from courtroom.experiments.spec import Experiment
+from courtroom.experiments.store import ExperimentStore
+from courtroom.experiments.table import CellRow
+from courtroom.experiments.work import Cells
+
+
+class Lab:
+    """All experiments of one store, as one process drives them."""
+
+    def __init__(self, store: ExperimentStore, house: House) -> None:
+        self.store = store
+        self._house = house
+        self._crew = Crew(store, Cells(store, house), house.writer, lambda: house.runner)
+
+    # --- before ---------------------------------------------------------------------------------------------
+
+    def begin(self, experiment: Experiment) -> str:
+        """Put an experiment on record with all its cells, and return its id; the very same is on record once.
+
+        A changed budget, title or list of measures changes the experiment that is on record.
+
+        Raises:
+            CourtroomError: it does not fit the dataset, a procedure or the predictions.
+        """
+        datasets = self._house.datasets
+        given = begin.answers(experiment)
+        exact, info = begin.pinned(experiment, datasets)
+        begin.check(exact, info.kind, self._house.procedures)
+        name = self.store.create(exact, info.kind, begin.planned(exact, datasets, given))
+        self.store.replace(exact)
+        return name
+
+    def estimate(
+        self, experiment: Experiment, progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> Takes:
+        """About what an experiment will take: calls, tokens, money, and how many calls shared answers save.
+
+        Args:
+            progress: is called with how many cells are rehearsed, and of how many.
+        """
+        exact, info = begin.pinned(experiment, self._house.datasets)
+        begin.check(exact, info.kind, self._house.procedures)
+        return estimate(exact, info.kind, self._house, progress)
+
+    # --- steering -------------------------------------------------------------------------------------------
+
+    def go(self, name: str, keys: Mapping[str, str] | None = None) -> str:
+        """Start the remaining cells; the experiment's id.
+
+        Args:
+            keys: what the person typed who starts it; see `Runner.go`.
+        """
+        kept = self.store.experiment(name)
+        if kept.status != "done" or any(state == "waiting" for _, state in self.store.counts(kept.id)):
+            self._crew.go(kept.id, keys)
+        return kept.id
+
+    def try_again(self, name: str, keys: Mapping[str, str] | None = None) -> int:
+        """Start the cells again that failed; how many there are. Answers that are on record are not asked for again."""
+        kept = self.store.experiment(name)
+        many = self.store.try_again(kept.id)
+        if many:
+            self._crew.go(kept.id, keys)
+        return many
+
+    def pause(self, name: str) -> None:
+        """Start no further cell, and let go of those under way; nothing that was answered is lost."""
+        kept = self.store.experiment(name)
+
+        def under_way() -> list[str]:
+            waiting = {cell.run for cell in self.store.cells(kept.id, "waiting")}
+            return [run for run, *_ in self._house.store.under_way() if run in waiting]
+
+        self._crew.halt(kept.id, "paused", "Paused. Go on at any time; nothing is lost.", under_way)
+
+    def delete(self, name: str) -> None:
+        """Forget an experiment and its runs; answers stay."""
+        kept = self.store.experiment(name)
+        if kept.status == "running":
+            self.pause(kept.id)
+            self.wait(kept.id)
+        self.store.delete(kept.id, self._house.store.take_out)
+
+    def take_up_interrupted(self) -> list[str]:
+        """Go on with the experiments whose process has died; their ids."""
+        return self._crew.take_up_interrupted()
+
+    def wait(self, name: str, timeout: float | None = None) -> None:
+        """Wait until an experiment is done or paused; where its driver dies meanwhile, it is driven here."""
+        self.settled(name).result(timeout)
+
+    def settled(self, name: str) -> Future[None]:
+        """Done when the experiment is done or paused; see `wait`."""
+        return self._crew.settled(self.store.experiment(name).id)
+
+    # --- after ----------------------------------------------------------------------------------------------
+
+    def rows(self, name: str) -> list[CellRow]:
+        """Every cell that counts in the table, with its case and what it came to so far; cells that only teach are left out.
+
+        Raises:
+            CourtroomError: the dataset's version is not there any more.
+        """
+        kept = self.store.experiment(name)
+        arms = [arm.name for arm in kept.experiment.arms]
+        cases = {
+            row.id: (row.case, row.category) for row in begin.rows_of(self._house.datasets, kept.experiment.dataset)
+        }
+        return [
+            CellRow(
+                number=cell.number,
+                arm=arms[cell.arm],
+                row=cell.row,
+                case=cases[cell.row][0],
+                category=cases[cell.row][1],
+                repeat=cell.repeat,
+                run=cell.run,
+                state=cell.state,
+                reason=cell.reason,
+                outcome=cell.outcome,
+            )
+            for cell in self.store.cells(kept.id)
+            if cell.phase == "test"
+        ]
+
+    def results(self, name: str) -> Results:
+        """Everything that an experiment shows so far."""
+        kept = self.store.experiment(name)
+        return Results(kept, self.rows(kept.id), wanted(kept.kind, kept.experiment.measures))

@@ -1,0 +1,45 @@
+"""The measures of an experiment by kind of case, each with its source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from courtroom.errors import CourtroomError
+from courtroom.experiments.measures.criminal import CRIMINAL
+from courtroom.experiments.measures.disputes import DISPUTES
+from courtroom.experiments.measures.documents import DOCUMENTS
+from courtroom.experiments.measures.labelled import LABELLED
+from courtroom.experiments.measures.lawbench import LAWBENCH
+from courtroom.experiments.measures.measure import Measure, Scored
+from courtroom.experiments.measures.votes import VOTES
+
+__all__ = ["MEASURES", "Measure", "Scored", "measures_of", "wanted"]
+
+BY_KIND: Mapping[str, tuple[Measure, ...]] = {
+    "dispute": (*DISPUTES, *VOTES),
+    "criminal": (*CRIMINAL, *LAWBENCH),
+    "labelled": (*LABELLED, *VOTES),
+    "document": DOCUMENTS,
+}
+MEASURES: Mapping[str, Mapping[str, Measure]] = {
+    kind: {measure.name: measure for measure in measures} for kind, measures in BY_KIND.items()
+}
+
+
+def measures_of(kind: str) -> Mapping[str, Measure]:
+    """All measures of a kind of case, by name; none where the kind has no outcome to measure."""
+    return MEASURES.get(kind, {})
+
+
+def wanted(kind: str, names: Sequence[str]) -> tuple[Measure, ...]:
+    """The measures of these names; without any, the ones that the kind's paper reports.
+
+    Raises:
+        CourtroomError: there is no such measure for this kind of case.
+    """
+    known = measures_of(kind)
+    if unknown := [name for name in names if name not in known]:
+        raise CourtroomError(
+            f"There is no measure “{unknown[0]}” for cases of the kind “{kind}”. Choose among: {', '.join(known)}."
+        )
+    return tuple(known[name] for name in names) if names else tuple(one for one in known.values() if one.usual)

@@ -1,0 +1,120 @@
+"""What a measure is: sums over cases and what is worked out from them, so that it can be drawn again for an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from courtroom.cases.case import Case
+from courtroom.experiments.outcome import Outcome
+
+if TYPE_CHECKING:
+    from courtroom.evaluation.bootstrap import Finish, Sums
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What an arm came to on a case, beside what is known of it."""
+
+    case: Case
+    category: str
+    """Of the case in its dataset."""
+    outcome: Outcome
+
+
+Each = Callable[[Scored], float | None]
+"""A case's own value; None where it is left out."""
+Labels = Callable[[Scored], Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]]
+"""Predicted and real labels of a case, for each thing in it that has any."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One column of a table."""
+
+    name: str
+    title: str
+    source: str
+    """Where it is defined."""
+    parts: Callable[[Sequence[Scored]], Sums]
+    """What each of these adds to each part, shape (as many as are given, parts)."""
+    finish: Finish
+    each: Each | None = None
+    """The value of one case, where the measure is a mean of such."""
+    better: Literal["higher", "lower"] = "higher"
+    usual: bool = False
+    """Whether it is in a table for which nobody chose measures."""
+    percent: bool = True
+    """Whether it is a share."""
+
+
+def mean(
+    name: str,
+    title: str,
+    source: str,
+    each: Each,
+    *,
+    root: bool = False,
+    better: Literal["higher", "lower"] = "higher",
+    usual: bool = False,
+    percent: bool = True,
+) -> Measure:
+    """A measure that is the mean of the cases' own values, or the root of their mean."""
+
+    def parts(rows: Sequence[Scored]) -> Sums:
+        import numpy as np
+
+        values = [each(row) for row in rows]
+        return np.array([(value or 0.0, float(value is not None)) for value in values], dtype=float).reshape(-1, 2)
+
+    def finish(sums: Sums) -> Sums:
+        import numpy as np
+
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = sums[:, 0] / sums[:, 1]
+        return np.sqrt(found) if root else found
+
+    return Measure(name, title, source, parts, finish, None if root else each, better, usual, percent)
+
+
+Average = Literal["macro precision", "macro recall", "macro F1", "weighted F1"]
+
+
+def over_labels(
+    name: str, title: str, source: str, labels: Labels, average: Average, *, usual: bool = False
+) -> Measure:
+    """Precision, recall or F1 averaged over labels; equal to scikit-learn's with `zero_division=0`.
+
+    Labels count that are seen in a prediction or in the gold; one that a draw has not drawn counts for nothing in it.
+    """
+
+    def parts(rows: Sequence[Scored]) -> Sums:
+        import numpy as np
+
+        pairs = [labels(row) for row in rows]
+        seen = list(dict.fromkeys(label for row in pairs for sides in row for side in sides for label in side))
+        number = {label: place for place, label in enumerate(seen)}
+        counts = np.zeros((len(rows), 3, max(1, len(seen))))
+        for at, row in enumerate(pairs):
+            for predicted, real in row:
+                for part, side in enumerate((predicted & real, predicted, real)):
+                    for label in side:
+                        counts[at, part, number[label]] += 1
+        return counts.reshape(len(rows), -1)
+
+    def finish(sums: Sums) -> Sums:
+        import numpy as np
+
+        hits, predicted, real = sums.reshape(len(sums), 3, -1).transpose(1, 0, 2)
+        over = {"macro precision": predicted, "macro recall": real}.get(average, (predicted + real) / 2)
+        value = np.divide(hits, over, out=np.zeros_like(hits), where=over > 0)
+        seen = (predicted + real) > 0
+        weight = real if average == "weighted F1" else seen.astype(float)
+        total = weight.sum(axis=1)
+        found: Sums = np.divide((value * weight).sum(axis=1), total, out=np.zeros(len(sums)), where=total > 0)
+        return found
+
+    return Measure(name, title, source, parts, finish, usual=usual)

@@ -1,0 +1,107 @@
+"""What a cell came to: an outcome with what it took, from a run's record or from a prediction made elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field, JsonValue
+
+from courtroom.cases.case import Case
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.dispute import SIDES, Dispute
+from courtroom.cases.document import Document
+from courtroom.cases.labelled import LabelledTask
+from courtroom.engine.record import Record
+from courtroom.models.narrow import folded
+from courtroom.strict import Strict
+
+
+class Outcome(Strict):
+    """What was decided, and what it took. Nothing of what is really right is in it."""
+
+    outcome: str = ""
+    """In a word; empty where nothing was decided."""
+    counts: dict[str, int] = Field(default_factory=dict)
+    """Votes by choice."""
+    details: dict[str, JsonValue] = Field(default_factory=dict)
+    """As the procedure puts them into its verdict."""
+    votes: dict[str, str | None] = Field(default_factory=dict)
+    """What each member chose in the last ballot; None is an abstention."""
+    raw: str | None = None
+    """The answer as it was given, of a prediction made elsewhere."""
+    rounds: int = 0
+    calls: int = 0
+    asked: int = 0
+    """Calls really made: the others' answers were on record."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    """US dollars; None where it is not known."""
+    latency_s: float = 0.0
+    """Time that the calls took, added up."""
+    wall_s: float = 0.0
+
+
+def of_record(record: Record) -> Outcome:
+    """The outcome of a run that is done."""
+    verdict = record.run.verdict
+    assert verdict is not None
+    last = list(record.ballots.values())[-1] if record.ballots else {}
+    prompt, completion = record.tokens
+    return Outcome(
+        outcome=verdict.outcome,
+        counts=verdict.counts,
+        details=verdict.details,
+        votes={member: vote.choice for member, vote in last.items()},
+        rounds=len(record.tallies),
+        calls=len(record.calls),
+        asked=record.asked,
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        cost=record.cost,
+        latency_s=sum(call.latency_s for call in record.calls),
+        wall_s=record.run.wall_s,
+    )
+
+
+def of_text(case: Case, answer: str, **took: Any) -> Outcome:
+    """A prediction made elsewhere: a label, a side, a choice, a summary, or JSON as a procedure's details have it.
+
+    What can't be read as an answer is kept as it was given; measures take it for none, except for those that read raw answers.
+
+    Args:
+        took: `cost`, `latency_s` and the like, where they are known.
+    """
+    given = _json(answer)
+    read = Outcome(raw=answer, **took)
+    if isinstance(case, Dispute):
+        counts = (
+            {side: given[side] for side in SIDES} if given and all(isinstance(given.get(s), int) for s in SIDES) else {}
+        )
+        side = max(SIDES, key=counts.__getitem__) if counts else same(answer, SIDES)
+        return read.model_copy(update={"outcome": side or "", "counts": counts})
+    if isinstance(case, LabelledTask):
+        label = same(answer, case.labels)
+        results = [{"id": case.items[0].id, "label": label}] if label else []
+        return read.model_copy(update={"outcome": label or "", "details": {"results": results}})
+    if isinstance(case, Document):
+        return read.model_copy(update={"outcome": "A summary", "details": {"summary": answer}})
+    if isinstance(case, CriminalCase) and given:
+        details = given if {"judgment", "choice", "amount"} & given.keys() else {"judgment": given}
+        return read.model_copy(update={"outcome": answer[:80], "details": details})
+    return read.model_copy(update={"outcome": answer[:80]})
+
+
+def same(answer: str, choices: Sequence[str]) -> str | None:
+    """The choice that is meant: case, quotation marks, hyphens and full stops do not matter."""
+    return next((choice for choice in choices if folded(choice) == folded(answer)), None)
+
+
+def _json(answer: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(answer)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

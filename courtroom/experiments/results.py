@@ -1,0 +1,123 @@
+"""Everything that an experiment shows: its cells, its table, which differences hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from courtroom.evaluation.agreement import consistency, krippendorffs_alpha
+from courtroom.experiments.comparison import Overall, Pair, overall, pairs
+from courtroom.experiments.measures import Measure
+from courtroom.experiments.store import Kept
+from courtroom.experiments.table import ArmGroup, CellRow, Table, grouped, of_groups
+from courtroom.experiments.words import sentence, summary
+
+
+@dataclass(frozen=True)
+class Steady:
+    """How far an arm comes to the same again, and how far its members agree."""
+
+    consistency: float | None
+    """Mean share of a case's repeats with its most frequent outcome; None without repeats."""
+    agreement: float | None
+    """Krippendorff's alpha over the members' last votes; None where nobody votes."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """One experiment as far as it is. Each part is worked out when it is first looked at."""
+
+    kept: Kept
+    rows: Sequence[CellRow]
+    measures: tuple[Measure, ...]
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms' names, in their order."""
+        return tuple(arm.name for arm in self.kept.experiment.arms)
+
+    @cached_property
+    def groups(self) -> Mapping[tuple[str, str], ArmGroup]:
+        """The done cells by arm and group of cases."""
+        return grouped(self.rows, self.kept.experiment.by_category)
+
+    @cached_property
+    def table(self) -> Table:
+        """The table."""
+        return of_groups(self.groups, self.rows, self.arms, self.measures)
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Every pair of arms."""
+        return pairs(self.groups, self.arms, self.measures)
+
+    @cached_property
+    def overall(self) -> list[Overall]:
+        """Cochran's Q where there are three arms or more."""
+        return overall(self.groups, self.arms, self.measures)
+
+    @cached_property
+    def steady(self) -> Mapping[str, Steady]:
+        """Consistency and agreement, by arm."""
+        return {arm: _steady([row for row in self.rows if row.arm == arm]) for arm in self.arms}
+
+    def as_data(self) -> dict[str, Any]:
+        """As plain data, for `--json`."""
+        experiment = self.kept.experiment
+        return {
+            "experiment": self.kept.id,
+            "status": self.kept.status,
+            "reason": self.kept.reason,
+            "dataset": experiment.dataset.name,
+            "version": experiment.dataset.version,
+            "cells": {
+                state: sum(row.state == state for row in self.rows) for state in ("done", "failed", "waiting")
+            },  # fmt: skip
+            "lines": [
+                {
+                    "arm": line.arm,
+                    "group": line.group,
+                    "cases": line.cases,
+                    "values": {name: [one.value, one.low, one.high] for name, one in line.values.items()},
+                }
+                for line in self.table.lines
+            ],
+            "spent": {
+                arm: {"calls": one.calls, "tokens": one.tokens, "cost": one.cost, "failed": one.failed}
+                for arm, one in self.table.spent.items()
+            },
+            "steady": {
+                arm: {"consistency": one.consistency, "agreement": one.agreement} for arm, one in self.steady.items()
+            },
+            "summary": summary(self.pairs, self.overall),
+            "pairs": [
+                {
+                    "measure": pair.measure.name,
+                    "group": pair.group,
+                    "arms": [pair.a, pair.b],
+                    "difference": [pair.difference.value, pair.difference.low, pair.difference.high],
+                    "test": pair.test,
+                    "p": pair.p,
+                    "corrected": pair.corrected,
+                    "holds": pair.holds,
+                    "effect": pair.effect,
+                    "needed": pair.needed,
+                    "sentence": sentence(pair),
+                }
+                for pair in self.pairs
+            ],
+        }
+
+
+def _steady(rows: Sequence[CellRow]) -> Steady:
+    by_case: dict[str, list[str]] = {}
+    votes = []
+    for row in rows:
+        if row.outcome is not None:
+            by_case.setdefault(row.row, []).append(row.outcome.outcome)
+            if row.outcome.votes:
+                votes.append(list(row.outcome.votes.values()))
+    shares = [consistency(outcomes) for outcomes in by_case.values() if len(outcomes) > 1]
+    return Steady(sum(shares) / len(shares) if shares else None, krippendorffs_alpha(votes) if votes else None)

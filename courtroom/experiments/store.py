@@ -1,0 +1,219 @@
+"""Experiments on disk: what they are, and each cell with its run's id and what it came to."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
+
+from courtroom.engine.lease import Lease
+from courtroom.errors import CourtroomError, Unreadable
+from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.plan import Cell
+from courtroom.experiments.spec import Experiment
+from courtroom.store.database import Database
+from courtroom.store.rows import read, read_all
+from courtroom.strict import Strict
+
+Status = Literal["running", "paused", "done"]
+State = Literal["waiting", "done", "failed"]
+
+
+class NoSuchExperiment(CourtroomError):
+    """No experiment has this id or name."""
+
+
+class Kept(Strict):
+    """One experiment as listed."""
+
+    id: str
+    name: str
+    experiment: Experiment
+    kind: str
+    """Kind of its cases."""
+    status: Status
+    reason: str
+    created: float
+    owner: str | None
+    heartbeat: float | None
+
+
+class KeptCell(Cell):
+    """One cell, and how it stands."""
+
+    state: State
+    """`waiting` also while its run is under way."""
+    reason: str
+    outcome: Outcome | None
+
+
+class ExperimentStore:
+    """Reads and writes experiments. Methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.lease = Lease(database, "experiments")
+
+    def create(self, experiment: Experiment, kind: str, cells: Iterable[tuple[Cell, Outcome | None]]) -> str:
+        """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is.
+
+        Args:
+            cells: those of predictions made elsewhere with what they came to.
+        """
+        with self._database.transaction() as db:
+            fresh = db.execute(
+                "INSERT OR IGNORE INTO experiments (id, name, body, kind, status, created) VALUES (?, ?, ?, ?, 'paused', ?)",
+                (experiment.id, experiment.name, experiment.model_dump_json(), kind, time.time()),
+            ).rowcount
+            if fresh:
+                db.executemany(
+                    "INSERT INTO experiment_cells (experiment, number, arm, row, repeat, seed, phase, run, state, outcome)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        (
+                            *(
+                                experiment.id,
+                                cell.number,
+                                cell.arm,
+                                cell.row,
+                                cell.repeat,
+                                cell.seed,
+                                cell.phase,
+                                cell.run,
+                            ),
+                            *(("done", outcome.model_dump_json()) if outcome else ("waiting", None)),
+                        )
+                        for cell, outcome in cells
+                    ),
+                )
+        return experiment.id
+
+    def replace(self, experiment: Experiment) -> None:
+        """Change what may change of an experiment that is on record: its budget, how many cells go at once, its title."""
+        self._database.connection.execute(
+            "UPDATE experiments SET body = ? WHERE id = ?", (experiment.model_dump_json(), experiment.id)
+        )
+
+    def experiment(self, name: str) -> Kept:
+        """One experiment by its id, or the newest of a name.
+
+        Raises:
+            NoSuchExperiment: there is none.
+        """
+        row = self._database.connection.execute(
+            "SELECT * FROM experiments WHERE id = ? OR name = ? ORDER BY id = ? DESC, rowid DESC", (name, name, name)
+        ).fetchone()
+        if row is None:
+            raise NoSuchExperiment(f"There is no experiment “{name}” here; it may have been deleted.")
+        return _kept(row)
+
+    def experiments(self) -> list[Kept]:
+        """All experiments that can be read, newest first; `unreadable` has the others."""
+        return self._read_all()[0]
+
+    def unreadable(self) -> list[Unreadable]:
+        """The experiments whose row is damaged."""
+        return self._read_all()[1]
+
+    def cells(self, experiment: str, state: State | None = None) -> Iterator[KeptCell]:
+        """Its cells in their order; only those in a state where one is given."""
+        rows = self._database.connection.execute(
+            "SELECT number, arm, row, repeat, seed, phase, run, state, reason, outcome FROM experiment_cells"
+            " WHERE experiment = ? AND (? IS NULL OR state = ?) ORDER BY number",
+            (experiment, state, state),
+        )
+        return (_cell(row) for row in rows.fetchall())
+
+    def counts(self, experiment: str) -> dict[tuple[int, State], int]:
+        """How many cells are in each state, by the arm's place."""
+        rows = self._database.connection.execute(
+            "SELECT arm, state, count(*) AS many FROM experiment_cells WHERE experiment = ? GROUP BY arm, state",
+            (experiment,),
+        )
+        return {(row["arm"], row["state"]): row["many"] for row in rows}
+
+    def took(self, experiment: str) -> dict[int, tuple[int, int, float | None]]:
+        """Calls really made, tokens and US dollars of the cells that are done, by the arm's place; None is not known."""
+        rows = self._database.connection.execute(
+            "SELECT arm, sum(json_extract(outcome, '$.asked')) AS calls,"
+            " sum(json_extract(outcome, '$.prompt_tokens') + json_extract(outcome, '$.completion_tokens')) AS tokens,"
+            " iif(count(*) = count(json_extract(outcome, '$.cost')), sum(json_extract(outcome, '$.cost')), NULL) AS cost"
+            " FROM experiment_cells WHERE experiment = ? AND outcome IS NOT NULL AND run <> '' GROUP BY arm",
+            (experiment,),
+        )
+        return {row["arm"]: (row["calls"], row["tokens"], row["cost"]) for row in rows}
+
+    def conclude(self, experiment: str, number: int, outcome: Outcome) -> None:
+        """A cell is done."""
+        self._set(experiment, number, "done", "", outcome.model_dump_json())
+
+    def fail(self, experiment: str, number: int, reason: str) -> None:
+        """A cell came to no outcome."""
+        self._set(experiment, number, "failed", reason, None)
+
+    def try_again(self, experiment: str) -> int:
+        """Have the cells that failed wait again; how many there are."""
+        return self._database.connection.execute(
+            "UPDATE experiment_cells SET state = 'waiting', reason = '' WHERE experiment = ? AND state = 'failed'",
+            (experiment,),
+        ).rowcount
+
+    def status(self, experiment: str) -> str:
+        """Where the experiment stands."""
+        row = self._database.connection.execute("SELECT status FROM experiments WHERE id = ?", (experiment,)).fetchone()
+        return str(row["status"]) if row else "deleted"
+
+    def set_status(self, experiment: str, status: Status, reason: str = "") -> None:
+        """Say where the experiment stands."""
+        self._database.connection.execute(
+            "UPDATE experiments SET status = ?, reason = ? WHERE id = ?", (status, reason, experiment)
+        )
+
+    def under_way(self) -> list[tuple[str, str | None, float | None]]:
+        """Experiments that count as running, each with who drives it and the last heartbeat."""
+        rows = self._database.connection.execute(
+            "SELECT id, owner, heartbeat FROM experiments WHERE status = 'running'"
+        )
+        return [tuple(row) for row in rows]
+
+    def delete(self, experiment: str, take_out: Callable[[list[str]], None]) -> None:
+        """Forget an experiment and its runs, all or nothing; answers stay.
+
+        Args:
+            take_out: forgets runs, within the transaction.
+        """
+        with self._database.transaction() as db:
+            rows = db.execute("SELECT run FROM experiment_cells WHERE experiment = ? AND run <> ''", (experiment,))
+            take_out([row["run"] for row in rows])
+            db.execute("DELETE FROM experiment_cells WHERE experiment = ?", (experiment,))
+            db.execute("DELETE FROM experiments WHERE id = ?", (experiment,))
+
+    def _set(self, experiment: str, number: int, state: State, reason: str, outcome: str | None) -> None:
+        self._database.connection.execute(
+            "UPDATE experiment_cells SET state = ?, reason = ?, outcome = ? WHERE experiment = ? AND number = ?",
+            (state, reason, outcome, experiment, number),
+        )
+
+    def _read_all(self) -> tuple[list[Kept], list[Unreadable]]:
+        return read_all(self._database.connection.execute("SELECT * FROM experiments ORDER BY rowid DESC"), _kept)
+
+
+def _kept(row: sqlite3.Row) -> Kept:
+    fields = dict(row)
+
+    def parsed() -> Kept:
+        experiment = Experiment.model_validate_json(fields.pop("body"))
+        return Kept.model_validate({**fields, "experiment": experiment})
+
+    return read("experiment", row["id"], parsed)
+
+
+def _cell(row: sqlite3.Row) -> KeptCell:
+    fields = dict(row)
+
+    def parsed() -> KeptCell:
+        outcome = Outcome.model_validate_json(fields["outcome"]) if fields["outcome"] else None
+        return KeptCell.model_validate({**fields, "outcome": outcome})
+
+    return read("cell", row["run"] or str(row["number"]), parsed)

@@ -1,0 +1,207 @@
+"""What an experiment is to the crew that drives it: each cell a run, within the budget of all, arms that fail given up."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from courtroom.engine.run import CELL
+from courtroom.engine.runner import Runner
+from courtroom.engine.setup import Budget, Setup
+from courtroom.errors import CourtroomError, log_file
+from courtroom.experiments.begin import setup_of
+from courtroom.experiments.outcome import of_record
+from courtroom.experiments.ports import House
+from courtroom.experiments.spec import Experiment
+from courtroom.experiments.store import ExperimentStore, Kept, KeptCell, Status
+
+log = logging.getLogger(__name__)
+
+GIVEN_UP = 5
+"""An arm whose first so many cells all fail is given up: its other cells fail at once, and the other arms go on."""
+
+
+@dataclass
+class UnderWay:
+    """What this process knows of an experiment that it drives. Used on the loop alone."""
+
+    kept: Kept
+    setups: Mapping[int, Setup]
+    spent: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Calls, tokens and US dollars of all cells that have ended."""
+    dearest: dict[int, tuple[float, float, float]] = field(default_factory=dict)
+    """The most of each that a cell of an arm took: what its next one is taken to take."""
+    open: Counter[int] = field(default_factory=Counter)
+    """How many cells of each arm are under way."""
+    alone: bool = False
+    """Whether a cell is under way that teaches, beside which no other may go."""
+    failed: dict[int, int] = field(default_factory=dict)
+    """Failures of each arm; an arm of which a cell is done is not in it any more."""
+    done: set[int] = field(default_factory=set)
+    """Arms of which a cell is done."""
+    stopped: str = ""
+    """Why no further cell may begin."""
+
+    @property
+    def experiment(self) -> Experiment:
+        """What it is."""
+        return self.kept.experiment
+
+    def spend(self, arm: int, took: tuple[float, float, float], cells: int = 1) -> None:
+        """Cells of an arm have ended and took so many calls, tokens and US dollars together."""
+        before = self.dearest.get(arm, (0.0, 0.0, 0.0))
+        self.dearest[arm] = _each(lambda most, new: max(most, new / cells), before, took)
+        self.spent = _each(lambda before, new: before + new, self.spent, took)
+
+
+class Cells:
+    """Brings cells to their end; see `courtroom.engine.crew.Work`."""
+
+    what = "experiment"
+
+    def __init__(self, store: ExperimentStore, house: House) -> None:
+        self._store, self._house = store, house
+        self._under_way: dict[str, UnderWay] = {}
+
+    def at_once(self, job: str) -> int:
+        """See `Work`."""
+        return self._store.experiment(job).experiment.at_once
+
+    def waiting(self, job: str) -> list[KeptCell]:
+        """See `Work`. Called before all else of a drive."""
+        kept = self._store.experiment(job)
+        procedures = self._house.procedures
+        setups = {
+            place: setup_of(arm, procedures, kept.kind)
+            for place, arm in enumerate(kept.experiment.arms)
+            if arm.procedure
+        }
+        state = self._under_way[job] = UnderWay(kept, setups)
+        counts = self._store.counts(job)
+        for place, (calls, tokens, cost) in self._store.took(job).items():
+            state.spend(place, (calls, tokens, cost or 0.0), counts[place, "done"])
+            state.done.add(place)
+        return list(self._store.cells(job, "waiting"))
+
+    def room(self, job: str, cell: KeptCell, under_way: int) -> bool:
+        """See `Work`. A cell begins where what is spent, and what the cells under way and it will probably take, fit the budget."""
+        state = self._under_way[job]
+        if state.alone or (cell.phase == "train" and under_way):
+            return False
+        if state.stopped:
+            return False
+        if why := used_up(state, cell.arm):
+            if not under_way:
+                state.stopped = why
+            return False
+        state.alone = cell.phase == "train"
+        state.open[cell.arm] += 1
+        return True
+
+    async def run(self, job: str, cell: KeptCell, runner: Runner, keys: Mapping[str, str]) -> None:
+        """See `Work`."""
+        state = self._under_way[job]
+        try:
+            if cell.arm not in state.done and state.failed.get(cell.arm, 0) >= GIVEN_UP:
+                await self._fail(
+                    job, cell, f"Not tried: the first {GIVEN_UP} cells of this arm failed. See their reasons."
+                )
+                return
+            await self._run(state, cell, runner, keys)
+        except CourtroomError as error:
+            await self._failed(state, cell, str(error))
+        except Exception:
+            log.exception("cell %s of experiment %s", cell.run, job)
+            await self._failed(state, cell, f"Something went wrong inside the program; {log_file()} says what.")
+        finally:
+            state.open[cell.arm] -= 1
+            if cell.phase == "train":
+                state.alone = False
+
+    def conclusion(self, job: str, troubles: list[str]) -> tuple[Status, str]:
+        """See `Work`."""
+        state = self._under_way.pop(job)
+        counts = self._store.counts(job)
+        waiting = sum(many for (_, found), many in counts.items() if found == "waiting")
+        failed = sum(many for (_, found), many in counts.items() if found == "failed")
+        if waiting:
+            why = state.stopped or next(iter(troubles), "Some runs stopped.")
+            return "paused", f"{why} {waiting:,} cells are left. Go on at any time; nothing is lost."
+        return "done", f"{failed:,} cells failed. Their rows say why; try them again." if failed else ""
+
+    # --- within ---------------------------------------------------------------------------------------------
+
+    async def _run(self, state: UnderWay, cell: KeptCell, runner: Runner, keys: Mapping[str, str]) -> None:
+        job = state.kept.id
+        status = await asyncio.to_thread(self._made, state, cell)
+        if status != "done":
+            await runner.finish(cell.run, keys)
+        record = await asyncio.to_thread(runner.record, cell.run)
+        if record.run.status == "failed":
+            state.spend(cell.arm, (record.asked, sum(record.tokens), record.cost or 0.0))
+            await self._failed(state, cell, record.run.reason)
+        elif record.run.verdict is not None and record.run.status == "done":
+            outcome = await asyncio.to_thread(of_record, record)
+            tokens = outcome.prompt_tokens + outcome.completion_tokens
+            state.spend(cell.arm, (outcome.asked, tokens, outcome.cost or 0.0))
+            state.done.add(cell.arm)
+            await self._house.writer.do(lambda: self._store.conclude(job, cell.number, outcome))
+        elif self._store.status(job) == "running":  # not halted: its own setup's budget is used up
+            await self._failed(state, cell, record.run.reason)
+
+    def _made(self, state: UnderWay, cell: KeptCell) -> str:
+        """Put the cell's run on record where it is not; how it stands."""
+        status = self._house.store.status(cell.run)
+        if status != "deleted":
+            return status
+        dataset, arm = state.experiment.dataset, state.experiment.arms[cell.arm]
+        row = next(self._house.datasets.rows(dataset.name, version=dataset.version, ids=[cell.row]))
+        origin = "input" if cell.phase == "train" else CELL
+        self._house.new_run(arm.procedure, row.case, state.setups[cell.arm], cell.seed, cell.run, origin)
+        return "paused"
+
+    async def _failed(self, state: UnderWay, cell: KeptCell, reason: str) -> None:
+        state.failed[cell.arm] = state.failed.get(cell.arm, 0) + 1
+        await self._fail(state.kept.id, cell, reason)
+
+    async def _fail(self, job: str, cell: KeptCell, reason: str) -> None:
+        await self._house.writer.do(lambda: self._store.fail(job, cell.number, reason))
+
+
+def used_up(state: UnderWay, arm: int) -> str:
+    """Why the budget has no room for one more cell of an arm; empty where it has.
+
+    A cell is taken to take what the dearest of its arm took. Before any of its arm has ended it goes alone, so that a small
+    budget is not overshot by many at once.
+    """
+    budget: Budget = state.experiment.budget
+    limits = (("calls", budget.calls), ("tokens", budget.tokens), ("US$", budget.money))
+    if all(limit is None for _, limit in limits):
+        return ""
+    if arm not in state.dearest and state.open.total():
+        return "What a cell of this arm takes is not known yet."
+    most = state.dearest.get(arm, (0.0, 0.0, 0.0))
+    for place, (name, limit) in enumerate(limits):
+        if limit is None:
+            continue
+        spent = state.spent[place]
+        held = sum(many * state.dearest.get(other, most)[place] for other, many in state.open.items())
+        if spent >= limit or spent + held + most[place] > limit:
+            return (
+                f"The budget of {_amount(name, limit)} has no room for another cell: {_amount(name, spent)} are spent, and a "
+                f"cell takes about {_amount(name, most[place])}. Raise it to go on."
+            )
+    return ""
+
+
+def _amount(name: str, value: float) -> str:
+    return f"US$ {value:.4g}" if name == "US$" else f"{value:,.0f} {name}"
+
+
+def _each(
+    work: Callable[[float, float], float], a: tuple[float, float, float], b: tuple[float, float, float]
+) -> tuple[float, float, float]:
+    return work(a[0], b[0]), work(a[1], b[1]), work(a[2], b[2])

@@ -1,0 +1,172 @@
+"""One defendant's way through the stages, and the steps of it that more than one stage takes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from courtroom.cases.criminal import CriminalCase, Given
+from courtroom.engine.court import Court
+from courtroom.errors import CourtroomError
+from courtroom.judging.referred import CaseInformation, charges_of, precedents_of, scores_of, statutes_of
+from courtroom.knowledge.search import Search
+from courtroom.law.judgment import Judgment
+from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
+from courtroom.procedures.jurisagents.tasks import (
+    Appealed,
+    Decide,
+    DefendantInformation,
+    ExtractInformation,
+    Response,
+    SummariseCase,
+)
+
+Hearing = Court[CriminalCase, JurisAgentsSetup]
+
+
+@dataclass(eq=False)
+class Trial:
+    """What is known of one defendant's trial so far."""
+
+    number: int
+    """1 for the primary defendant."""
+    name: str
+    """Empty where the case names nobody."""
+    information: DefendantInformation = field(init=False)
+    summary: str = field(init=False)
+    found: CaseInformation = field(init=False)
+    first: Judgment = field(init=False)
+    response: Response | None = None
+    final: Judgment | None = None
+    """The judgment of the second instance, if there was one."""
+
+    @property
+    def step(self) -> str:
+        """Tells apart what is asked for several defendants; empty for the primary one."""
+        return f"defendant-{self.number}" if self.number > 1 else ""
+
+    @property
+    def judgment(self) -> Judgment:
+        """The judgment that stands."""
+        return self.final or self.first
+
+
+def trials(court: Hearing) -> list[Trial]:
+    """Whom the hearing is about: the primary defendant, or each.
+
+    Raises:
+        CourtroomError: there are several, and the setup refuses such cases.
+    """
+    names = court.case.defendants or ("",)
+    if len(names) > 1 and court.setup.defendants == "refuse":
+        raise CourtroomError(
+            f"This case names {len(names)} defendants, and the setup refuses such cases. Set `defendants` to `each` to judge "
+            "every one of them, or to `primary` to judge the first."
+        )
+    chosen = names if court.setup.defendants == "each" else names[:1]
+    return [Trial(number, name) for number, name in enumerate(chosen, start=1)]
+
+
+async def each(court: Hearing, of: Sequence[Trial], work: Callable[[Trial], Awaitable[None]]) -> list[Trial]:
+    """Do the work of one stage for all trials at once; those that can go on.
+
+    Raises:
+        Abstained: the only trial can't go on.
+        QuorumLost: too few can.
+    """
+    if len(of) == 1:
+        await work(of[0])
+        return list(of)
+
+    async def done(trial: Trial) -> Trial:
+        await work(trial)
+        return trial
+
+    kept = [trial for trial in await court.all(done(trial) for trial in of) if trial is not None]
+    court.needs(len(kept), len(of), "defendants' trials can go on")
+    return kept
+
+
+def material(court: Hearing, trial: Trial | None = None) -> CriminalCase:
+    """The case as members read it: with the defendant in question first, and without what the setup leaves out."""
+    case, setup = court.case, court.setup
+    others = tuple(name for name in case.defendants if trial is None or name != trial.name)
+    return case.model_copy(
+        update={
+            "defendants": (trial.name, *others) if trial and trial.name else case.defendants,
+            "frames": case.frames if setup.pictures else (),
+            "given": case.given if setup.given else None,
+        }
+    )
+
+
+async def read(court: Hearing, trial: Trial, appeal: Appealed | None = None) -> None:
+    """Junior and senior judge read the facts (stages I and VI)."""
+    case = material(court, trial)
+    trial.information = await court.ask(
+        court.member("junior"), ExtractInformation(case=case, appeal=appeal), trial.step
+    )
+    task = SummariseCase(case=case, appeal=appeal, information=trial.information)
+    trial.summary = (await court.ask(court.member("senior"), task, trial.step)).summary
+
+
+async def look_up(court: Hearing, text: str, step: str = "") -> CaseInformation:
+    """The assistant's case information document: statutes and charges dense, precedents hybrid (stage II)."""
+    setup, case = court.setup, court.case
+    document = CaseInformation()
+    if not setup.recalls:
+        return document
+    mark = f"-{step}" if step else ""
+    how: dict[str, Any] = {"base": setup.base, "text": text, "mode": setup.ranking}
+    fused = {"mode": "hybrid", "weights": setup.weights}
+    if setup.ranking == "hybrid":
+        how |= fused
+    if setup.statutes:
+        query = Search.model_validate({**how, "collection": "statutes", "k": setup.statutes})
+        hits = await court.retrieve(f"statutes{mark}", query)
+        document = document.model_copy(update={"statutes": statutes_of(hits), "statute_scores": scores_of(hits)})
+    if setup.charges:
+        query = Search.model_validate({**how, "collection": "charges", "k": setup.charges})
+        hits = await court.retrieve(f"charges{mark}", query)
+        document = document.model_copy(update={"charges": charges_of(hits), "charge_scores": scores_of(hits)})
+    if setup.precedents:
+        spare = 2  # the case itself may be among them under another id
+        query = Search.model_validate(
+            {**how, **fused, "collection": "cases", "k": setup.precedents + spare, "exclude": (case.id,)}
+        )
+        hits = await court.retrieve(f"precedents{mark}", query)
+        document = document.model_copy(update={"precedents": precedents_of(hits, case, setup.precedents)})
+    return document
+
+
+def tell_missing(court: Hearing, found: CaseInformation, step: str = "") -> None:
+    """Note which collections of the knowledge base gave nothing."""
+    setup = court.setup
+    wanted = {"statutes": setup.statutes, "charges": setup.charges, "precedents": setup.precedents}
+    for kind, count in wanted.items():
+        if setup.recalls and count and not getattr(found, kind):
+            text = f"Nothing was found among the {kind} of the knowledge base “{setup.base}”; the judge is shown none."
+            court.note(f"no-{kind}{'-' if step else ''}{step}", text)
+
+
+async def decide(court: Hearing, trial: Trial, appeal: Appealed | None = None) -> Judgment:
+    """The chief judge's judgment (stages III and VI)."""
+    case = material(court, trial)
+    task = Decide(
+        language=case.language,
+        information=trial.information,
+        summary=trial.summary,
+        found=trial.found,
+        given=case.given,
+        appeal=appeal,
+        reasons=court.setup.reasons,
+    )
+    answer = await court.ask(court.member("chief"), task, trial.step)
+    return settled(answer.judgment(), case.given)
+
+
+def settled(judgment: Judgment, given: Given | None) -> Judgment:
+    """A judgment in which what was given stands, whatever was answered."""
+    known = {"charges": given.charges, "relevant_articles": given.relevant_articles} if given else {}
+    return judgment.model_copy(update={name: value for name, value in known.items() if value})

@@ -1,0 +1,228 @@
+"""Datasets from a shell: `python -m courtroom datasets ...`."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.readers.numbered_labels import NumberedLabels, names_from
+from courtroom.courthouse import Courthouse
+from courtroom.datasets.checking import examine
+from courtroom.datasets.importing import Imported, Order
+from courtroom.datasets.row import DatasetInfo
+from courtroom.datasets.statistics import measure
+from courtroom.errors import CourtroomError
+from courtroom.shell.house import opened
+from courtroom.shell.options import Json
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Import datasets, look at them, divide them into splits, check them.",
+)
+Version = Annotated[str | None, typer.Option(help="Which version; the newest by default.")]
+MOST_SHOWN = 20
+"""Records that were not taken in, so many are listed."""
+
+
+@app.command("import")
+def import_(
+    source: Annotated[Path, typer.Argument(help="A file, a .zip, or a folder.")],
+    name: Annotated[str | None, typer.Option(help="The dataset's name; by default the file's.")] = None,
+    form: Annotated[str, typer.Option(help="How records are read; by default as the first record looks.")] = "",
+    labels: Annotated[
+        str, typer.Option(help="What numbers mean as labels (0=NAME,1=NAME), or the label set (NAME,NAME).")
+    ] = "",
+    rename: Annotated[list[str] | None, typer.Option(help="A column under another name: OLD=NEW.")] = None,
+    split: Annotated[str | None, typer.Option(help="The split of all rows; by default as files are named.")] = None,
+    config: Annotated[str, typer.Option(help="Of a folder with several datasets, the one to import.")] = "",
+    json_: Json = False,
+) -> None:
+    """Import a dataset. After a kill, the same command goes on where it stopped."""
+    numbered = "=" in labels
+    order = Order(
+        source=str(source.resolve()),
+        name=name or _name(source),
+        form=form,
+        names=names_from(labels) if numbered else {},
+        labels=() if numbered else tuple(label.strip() for label in labels.split(",") if label.strip()),
+        columns=_renamed(rename or []),
+        split=split,
+        config=config,
+    )
+    with opened() as house:
+        try:
+            done = house.dataset_imports.run(order, _progress)
+        except NumberedLabels as error:
+            order = _asked(order, error)
+            done = house.dataset_imports.run(order, _progress)
+        _tell(done, json_)
+
+
+@app.command("list")
+def list_(json_: Json = False) -> None:
+    """All datasets, a line each, the name first; then imports that were interrupted."""
+    with opened() as house:
+        infos = house.datasets.list()
+        if json_:
+            print(json.dumps([info.model_dump() for info in infos], ensure_ascii=False))
+            return
+        for info in infos:
+            print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count}\t{_splits(info)}\t{info.source}")
+        for job in house.datasets.pending():
+            again = f"Import {job.source} again" if job.order else "Add its rows again"
+            print(f"{job.name}: interrupted after {job.taken} rows. {again} to go on.", file=sys.stderr)
+
+
+@app.command()
+def show(
+    name: str,
+    version: Version = None,
+    split: Annotated[str | None, typer.Option(help="Only rows of this split.")] = None,
+    category: Annotated[str | None, typer.Option(help="Only rows of this category.")] = None,
+    contains: Annotated[str | None, typer.Option(help="Only rows that hold this text.")] = None,
+    limit: Annotated[int, typer.Option(help="How many rows; 0 shows none.", min=0)] = 3,
+    sample: Annotated[int | None, typer.Option(help="Draw so many rows by chance.", min=1)] = None,
+    seed: Annotated[int, typer.Option(help="What the draw depends on.")] = 0,
+    json_: Json = False,
+) -> None:
+    """A dataset in numbers, some of its rows, and records that were not taken in."""
+    with opened() as house:
+        found = measure(house.datasets, name, version)
+        shown = sample if sample is not None else limit
+        rows = list(
+            house.datasets.rows(name, version, split, None, shown, sample, seed, category, contains) if shown else ()
+        )
+        if json_:
+            told = {**found.model_dump(), "rows": [row.model_dump(mode="json") for row in rows]}
+            print(json.dumps(told, ensure_ascii=False))
+            return
+        info = found.info
+        print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\tfrom {info.source}\t{info.made}")
+        for line in found.rows():
+            print(
+                "\t".join(
+                    f"{key} {value:,}" if isinstance(value, float | int) else str(value) for key, value in line.items()
+                )
+            )
+        for row in rows:
+            text = " ".join(row.case.title.split())
+            print(f"{row.id}\t{row.split}\t{row.category}\t{row.case.real_outcome()}\t{text[:100]}")
+        for problem in house.datasets.problems(name, version)[:MOST_SHOWN]:
+            print(f"not taken in: {problem}", file=sys.stderr)
+
+
+@app.command("split")
+def split_(
+    name: str,
+    parts: Annotated[str, typer.Option(help="Splits with their shares.")] = "train=3,validation=1,test=2",
+    seed: Annotated[int, typer.Option(help="What the draw depends on.")] = 0,
+    version: Version = None,
+) -> None:
+    """Divide a dataset into splits, alike in category and outcome; disputes in category and vote margin."""
+    shares: dict[str, float] = {}
+    for part in parts.split(","):
+        split, equals, share = part.partition("=")
+        if not equals or not re.fullmatch(r"\d+(\.\d+)?", share.strip()) or not split.strip():
+            raise CourtroomError("Give each split a share, such as train=3,validation=1,test=2.")
+        shares[split.strip()] = float(share)
+    with opened() as house:
+        info = house.datasets.split(name, version, shares, seed)
+        print(f"{info.name}\t{info.version}\t{_splits(info)}")
+
+
+@app.command()
+def check(name: str, version: Version = None, json_: Json = False) -> None:
+    """Look for repeated rows, rows in several splits, and texts with several outcomes; exit code 1 where there are any."""
+    with opened() as house:
+        found = examine(house.datasets, name, version)
+        if json_:
+            print(json.dumps(found.model_dump(), ensure_ascii=False))
+        else:
+            print("\n".join(found.sentences()) or f"{name}: nothing is wrong with its {found.info.count} rows.")
+    raise typer.Exit(0 if found.clean else 1)
+
+
+@app.command()
+def delete(name: str, version: Annotated[str | None, typer.Option(help="Only this version.")] = None) -> None:
+    """Forget a dataset, or one version of it. Runs keep the cases that they have."""
+    with opened() as house:
+        house.datasets.delete(name, version)
+        print(f"“{name}” is deleted.")
+
+
+@app.command()
+def precedents(name: str, split: Annotated[str | None, typer.Option(help="Only rows of this split.")] = None) -> None:
+    """Take a dataset's criminal cases into the knowledge base, as precedents that runs look up."""
+    with opened() as house:
+        print(f"{_into_knowledge(house, name, split)} cases of “{name}” are precedents in “cases”.")
+
+
+def _into_knowledge(house: Courthouse, name: str, split: str | None) -> int:
+    taken: list[CriminalCase] = []
+    done = 0
+    for row in house.datasets.rows(name, split=split):
+        if not isinstance(row.case, CriminalCase):
+            raise CourtroomError(f"“{name}” holds no criminal cases; only they can be precedents here.")
+        taken.append(row.case.model_copy(update={"id": f"{name[:30]}-{row.id}"[:80]}))
+        if len(taken) == 200:
+            house.knowledge.cases.add(taken)
+            done, taken = done + len(taken), []
+    house.knowledge.cases.add(taken)
+    return done + len(taken)
+
+
+def _name(source: Path) -> str:
+    stem = source.name if source.is_dir() else source.name.partition(".")[0]
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:80] or "dataset"
+
+
+def _renamed(pairs: list[str]) -> dict[str, str]:
+    parts = [pair.partition("=") for pair in pairs]
+    if wrong := [pair for pair, (old, _, new) in zip(pairs, parts, strict=True) if not old.strip() or not new.strip()]:
+        raise CourtroomError(f"--rename {wrong[0]}: write OLD=NEW.")
+    return {old.strip(): new.strip() for old, _, new in parts}
+
+
+def _asked(order: Order, error: NumberedLabels) -> Order:
+    """The order with the names that a person at the terminal gives; elsewhere the error is told."""
+    if not sys.stdin.isatty():
+        raise CourtroomError(f"{error} Use --labels.") from error
+    print(error, file=sys.stderr)
+    names = {number: typer.prompt(f"The name of {number}") for number in error.values}
+    checked = names_from(",".join(f"{number}={name}" for number, name in names.items()))
+    return order.model_copy(update={"names": checked})
+
+
+def _tell(done: Imported, as_json: bool) -> None:
+    info = done.info
+    if as_json:
+        told: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}
+        print(json.dumps({**told, "problems": [str(one) for one in done.problems]}, ensure_ascii=False))
+    else:
+        print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}")
+    for problem in done.problems[:MOST_SHOWN]:
+        print(f"not taken in: {problem}", file=sys.stderr)
+    if done.refused > MOST_SHOWN:
+        print(f"{done.refused} records were not taken in; these are the first {MOST_SHOWN}.", file=sys.stderr)
+    for remark, times in done.remarks.items():
+        print(f"{remark} ({times} times)", file=sys.stderr)
+
+
+def _splits(info: DatasetInfo) -> str:
+    return ", ".join(f"{split} {count}" for split, count in info.splits.items()) or "no splits"
+
+
+def _progress(taken: int, refused: int, share: float) -> None:
+    print(
+        f"\r{taken} rows, {refused} refused, {share:.0%} read",
+        end="" if share < 1 else "\n",
+        file=sys.stderr,
+        flush=True,
+    )

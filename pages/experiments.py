@@ -1,0 +1,42 @@
+"""Experiments: datasets, arms over them, and tables of what came of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from courtroom.experiments.store import NoSuchExperiment
+from pages.parts.experiments.datasets import draw_datasets
+from pages.parts.experiments.form import experiment_form
+from pages.parts.experiments.list import experiment_list
+from pages.parts.experiments.view import experiment_view
+from pages.parts.shared.house import courthouse
+from pages.parts.shared.inert import literal
+
+PARTS = ("Experiments", "New", "Datasets")
+
+house = courthouse()
+st.title("Experiments")
+
+name = st.query_params.get("experiment") or st.session_state.get("experiment")
+if name:
+    try:
+        kept = house.experiments.store.experiment(name)
+    except NoSuchExperiment as error:
+        st.error(literal(str(error)))
+        st.session_state.pop("experiment", None)
+    else:
+        st.session_state["experiment"] = st.query_params["experiment"] = kept.id
+        experiment_view(house, kept)
+        st.stop()
+
+known = bool(house.experiments.store.experiments())
+default = PARTS[0] if known else PARTS[1] if house.datasets.list() else PARTS[2]
+part = st.segmented_control(
+    "Part", PARTS, default=default, required=True, key="experiments-part", label_visibility="collapsed"
+)
+if part == "Datasets":
+    draw_datasets()
+elif part == "New":
+    experiment_form(house)
+else:
+    experiment_list(house)

@@ -1,0 +1,155 @@
+"""Importing a dataset: from an upload or a path, with progress; what numbers mean is asked."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import streamlit as st
+
+from courtroom.cases.readers.numbered_labels import names_from
+from courtroom.courthouse import Courthouse
+from courtroom.datasets.forms import FORMS
+from courtroom.datasets.importing import Order
+from courtroom.datasets.imports import UnderWay
+from courtroom.errors import CourtroomError
+from pages.parts.shared.inert import inert, literal
+
+LIVE_S = 0.5
+MOST_OFFERED = 500
+TYPES = ["json", "jsonl", "ndjson", "csv", "tsv", "txt", "parquet", "arrow", "zip", "gz"]
+AS_IT_LOOKS = "as the first record looks"
+
+
+def import_form(house: Courthouse, opened: bool) -> None:
+    """A file of one's own, or a path on the machine on which the app runs."""
+    with st.expander("Import", icon=":material/upload:", expanded=opened):
+        left, right = st.columns(2, gap="large")
+        file = left.file_uploader("A file", TYPES, key="dataset_file")
+        path, served = "", house.settings.data_folder
+        if served is not None:
+            path = str(right.selectbox("Or a file or folder on the server", ["", *_inside(served)], key="dataset_path"))
+        else:
+            right.caption(
+                "For files on the server, its owner sets `COURTROOM_DATA_FOLDER`, or imports them in the shell."
+            )
+        right.caption(
+            "JSON, JSON lines, CSV, TSV, Parquet, ZIP, folders of these, and folders as Hugging Face has them."
+        )
+        columns = st.columns(3)
+        name = columns[0].text_input("Name", key="dataset_name", placeholder=_name(file.name if file else path))
+        form = columns[1].selectbox(
+            "Read",
+            [AS_IT_LOOKS, *FORMS],
+            format_func=lambda one: FORMS[one].title if one in FORMS else one,
+            key="dataset_form",
+        )
+        config = columns[2].text_input(
+            "Configuration", key="dataset_config", help="Of a folder with several datasets, the one to import."
+        )
+        if st.button("Import", type="primary", disabled=not (file or path.strip()), key="dataset_import"):
+            try:
+                kept = house.dataset_imports.keep(file.name, file.getvalue()) if file else None
+                source = kept or (served or Path()) / path
+                order = Order(
+                    source=str(source),
+                    name=name.strip() or _name(source.name),
+                    form="" if form == AS_IT_LOOKS else form,
+                    config=config.strip(),
+                )
+                house.dataset_imports.begin(order)
+            except CourtroomError as error:
+                st.error(literal(str(error)))
+
+
+def _inside(folder: Path) -> list[str]:
+    """The files and folders in the owner's folder, at most two levels down; nothing that leads out of it."""
+    root = folder.resolve()
+    found = [path for pattern in ("*", "*/*") for path in sorted(root.glob(pattern))]
+    return [str(path.relative_to(root)) for path in found if path.resolve().is_relative_to(root)][:MOST_OFFERED]
+
+
+def imports_under_way(house: Courthouse) -> None:
+    """How far imports are, what has come of them, what they ask, and those that were interrupted."""
+    busy = any(state.running for state in house.dataset_imports.under_way.values())
+
+    @st.fragment(run_every=LIVE_S if busy else None)
+    def under_way() -> None:
+        for state in list(house.dataset_imports.under_way.values()):
+            _told(house, state)
+        if busy and not any(state.running for state in house.dataset_imports.under_way.values()):
+            st.rerun()
+
+    under_way()
+    running = {state.order.model_dump_json() for state in house.dataset_imports.under_way.values() if state.running}
+    for job in house.datasets.pending():
+        if not job.order or job.order in running:
+            continue
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"The import of {literal(job.name)} was interrupted after {job.taken:,d} rows.")
+            if st.button("Go on", key=f"dataset_go_on_{job.name}", type="primary"):
+                house.dataset_imports.begin(Order.model_validate_json(job.order))
+                st.rerun()
+            if st.button("Give it up", key=f"dataset_give_up_{job.name}"):
+                house.datasets.give_up(job.order)
+                st.rerun()
+
+
+def _told(house: Courthouse, state: UnderWay) -> None:
+    name = state.order.name
+    if state.running:
+        refused = f", {state.refused:,d} refused" if state.refused else ""
+        st.progress(min(1.0, state.share), f"{literal(name)}: {state.taken:,d} rows{refused}")
+        return
+    if state.asks:
+        _ask(house, state)
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if state.error:
+            st.error(literal(state.error))
+        elif state.done is not None:
+            refused = f"; {state.done.refused:,d} records were refused" if state.done.refused else ""
+            st.success(f"{literal(name)}: {state.done.taken:,d} rows are in{refused}.", icon=":material/check:")
+        if st.button("Close", key=f"dataset_close_{name}"):
+            del house.dataset_imports.under_way[name]
+            st.rerun(scope="app")
+    if state.done is not None and state.done.problems:
+        with st.expander(f"Why {state.done.refused:,d} records were refused"):
+            inert("\n".join(str(problem) for problem in state.done.problems[:100]), small=True)
+    if state.done is not None and state.done.remarks:
+        with st.expander("Remarks"):
+            inert("\n".join(f"{text} ({times} times)" for text, times in state.done.remarks.items()), small=True)
+
+
+def _ask(house: Courthouse, state: UnderWay) -> None:
+    """The file's labels are numbers: a person says what each means."""
+    with st.form(f"dataset_names_{state.order.name}", border=True):
+        st.warning(
+            f"The labels of {literal(state.order.name)} are numbers, and the file does not say what they mean. Give each its name, "
+            "as the dataset's own description has it: in one benchmark 0 is “entailment”, in another “not entailment”.",
+            icon=":material/help:",
+        )
+        columns = st.columns(min(4, max(1, len(state.asks))))
+        names = {
+            number: columns[place % len(columns)].text_input(
+                f"Name of {literal(number)}", key=f"dataset_name_{state.order.name}_{number}"
+            )
+            for place, number in enumerate(state.asks)
+        }
+        pressed = st.form_submit_button("Import with these names", type="primary")
+    if st.button("Give it up", key=f"dataset_no_names_{state.order.name}"):
+        del house.dataset_imports.under_way[state.order.name]
+        st.rerun(scope="app")
+    if pressed:
+        try:
+            checked = names_from(",".join(f"{number}={name.strip()}" for number, name in names.items()))
+            house.dataset_imports.begin(state.order.model_copy(update={"names": checked}))
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+            return
+        st.rerun(scope="app")
+
+
+def _name(source: str) -> str:
+    stem = Path(source.strip()).name.partition(".")[0]
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:80] or "dataset"

@@ -1,0 +1,56 @@
+"""Imports for tests: files written here, taken into a store of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.datasets import Datasets, Row
+from courtroom.datasets.importing import Imported, Importer, Order
+from courtroom.media.store import MediaStore
+from courtroom.store.database import Database
+
+
+class Desk:
+    """A folder with files, and the datasets that are imported from it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "files"
+        self.folder.mkdir()
+        self.database = Database(folder / "store.sqlite")
+        self.datasets = Datasets(self.database)
+        self.importer = Importer(self.datasets, MediaStore(folder / "media"))
+
+    def write(self, name: str, content: Any) -> Path:
+        """A file: bytes and texts as they are, lists as JSON lines or a JSON array by the name, other things as JSON."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        elif isinstance(content, str):
+            path.write_text(content, encoding="utf-8")
+        elif isinstance(content, list) and name.endswith((".jsonl", "query.json")):
+            path.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in content), encoding="utf-8")
+        else:
+            path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+        return path
+
+    def take(self, source: Path | None = None, **given: Any) -> Imported:
+        """Import a file, or the whole folder."""
+        return self.importer.run(Order(source=str(source or self.folder), name=given.pop("name", "set"), **given))
+
+    def rows(self, name: str = "set") -> list[Row]:
+        """All rows of a dataset."""
+        return list(self.datasets.rows(name))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """A folder for files beside an empty store."""
+    made = Desk(tmp_path)
+    yield made
+    made.database.close()

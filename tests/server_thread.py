@@ -1,0 +1,49 @@
+"""A server with a loop and a thread of its own, for a test that asks it over a real connection."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from abc import ABC, abstractmethod
+from typing import Self
+
+
+class ServerThread(ABC):
+    """Runs in a thread of its own; use as a context manager."""
+
+    port: int
+    """Where it listens, once it runs."""
+    _loop: asyncio.AbstractEventLoop
+
+    @property
+    def url(self) -> str:
+        """Its address, as a provider's is set."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def __enter__(self) -> Self:
+        ready = threading.Event()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, args=(ready,), daemon=True)
+        self._thread.start()
+        assert ready.wait(10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _serve(self, ready: threading.Event) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._start())
+        ready.set()
+        self._loop.run_forever()
+
+    @abstractmethod
+    async def _start(self) -> None:
+        """Listen, and set the port."""
+
+    @abstractmethod
+    async def _end(self) -> None:
+        """Let go of the port and of calls that hang."""

@@ -1,0 +1,426 @@
+"""Published forms of datasets, with the field names of their own files. All records here are invented."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.dispute import Dispute
+from courtroom.cases.document import Document
+from courtroom.cases.labelled import LabelledTask
+from courtroom.datasets.forms import FORMS
+from courtroom.datasets.forms.terms import term_in_words
+from courtroom.errors import CaseError
+from courtroom.knowledge.legal import bundled_cases
+from tests.imported import Desk, desk
+from tests.real import FOLDER, needs_real_data
+
+__all__ = ["desk"]  # a fixture
+
+FACTS = "经审理查明，被告人张某在商场内窃得他人手机一部，价值2100元。"
+
+
+def gold(desk: Desk) -> list[dict[str, Any]]:  # noqa: F811
+    """What is known of each row's case, without what is not."""
+    cases = [row.case for row in desk.rows()]
+    return [case.gold.model_dump(exclude_none=True) for case in cases if isinstance(case, CriminalCase) and case.gold]
+
+
+def labels(desk: Desk) -> list[str | None]:  # noqa: F811
+    """Each row's label."""
+    return [row.case.items[0].label for row in desk.rows() if isinstance(row.case, LabelledTask)]
+
+
+def task(desk: Desk) -> LabelledTask:  # noqa: F811
+    """The first row's task."""
+    case = desk.rows()[0].case
+    assert isinstance(case, LabelledTask)
+    return case
+
+
+# --- criminal cases ---------------------------------------------------------------------------------------------
+
+MONTHS = {"death_penalty": False, "life_imprisonment": False, "imprisonment": 8}
+KNOWN = {"relevant_articles": (264,), "charges": ("盗窃",), "term_of_imprisonment": MONTHS}
+
+
+def test_cail_raw_and_flat_give_the_same_case(desk: Desk) -> None:  # noqa: F811
+    raw = {
+        "fact": FACTS,
+        "meta": {
+            "relevant_articles": [264],
+            "accusation": ["盗窃"],
+            "punish_of_money": 1000,
+            "criminals": ["张某"],
+            "term_of_imprisonment": MONTHS,
+        },
+    }
+    flat = {
+        "fact": FACTS, "relevant_articles": [264], "accusation": ["盗窃"], "punish_of_money": 1000.0,
+        "criminals": ["张某"], "death_penalty": False, "imprisonment": 8.0, "life_imprisonment": False,
+    }  # fmt: skip
+    done = desk.take(desk.write("data_train.json", [raw, flat]))
+    assert (done.taken, done.refused, done.info.splits) == (2, 0, {"train": 2})
+    first, second = (row.case.model_copy(update={"id": "x"}) for row in desk.rows())
+    assert first == second
+    assert gold(desk) == [KNOWN, KNOWN]
+    assert [row.category for row in desk.rows()] == ["盗窃", "盗窃"]
+    (remark,) = done.remarks.items()
+    assert remark[1] == 2
+    assert "punish_of_money" in remark[0]
+
+
+def test_multiljp_gives_a_row_for_each_defendant(desk: Desk) -> None:  # noqa: F811
+    record = {
+        "id": 7,
+        "fact": "[被告A]与[被告B]共同盗窃。",
+        "laws": [264, 25],
+        "criminals_info": {
+            "[被告A]": {
+                "accusations": ["盗窃罪"],
+                "laws": [264, 25],
+                "term": "有期徒刑一年六个月，缓刑二年",
+                "states": [1],
+            },
+            "[被告B]": {"accusations": ["盗窃罪", "诈骗罪"], "laws": [264, 266], "term": "拘役三个月", "states": [0]},
+        },
+        "relations": [],
+    }
+    desk.take(desk.write("data_test_v5.03.jsonl", [record]))
+    first, second = desk.rows()
+    assert isinstance(first.case, CriminalCase)
+    assert isinstance(second.case, CriminalCase)
+    assert (first.case.defendants, second.case.defendants) == (("被告A", "被告B"), ("被告B", "被告A"))
+    assert (first.group, first.split) == (second.group, "test")
+    assert first.id != second.id
+    one, two = gold(desk)
+    assert (one["charges"], one["relevant_articles"], one["term_of_imprisonment"]["imprisonment"]) == (
+        ("盗窃",),
+        (264, 25),
+        18,
+    )
+    assert (two["charges"], two["term_of_imprisonment"]["imprisonment"]) == (("盗窃", "诈骗"), 3)
+
+
+def test_mud_gives_a_row_for_each_subject(desk: Desk) -> None:  # noqa: F811
+    element = [{"object": "公民财产权利", "subjective": "无", "objective": {"act": "殴打", "res": "无"}}]
+    record = {
+        "uid": "annotator-3",
+        "id": "2759711",
+        "facts": "经审理查明，<被告人A>、<被告人B>……",
+        "labels": [
+            {"subject": "<被告人A>", "charge": "抢劫罪", "sub+ob": element},
+            {"subject": "<被告人B>", "charge": "非法拘禁罪", "sub+ob": element},
+            {"subject": "<被告人A>", "charge": "敲诈勒索罪", "sub+ob": element},
+        ],
+    }
+    desk.take(desk.write("mud.json", [record]))
+    assert [one["charges"] for one in gold(desk)] == [("抢劫", "敲诈勒索"), ("非法拘禁",)]
+    assert [row.case.defendants[0] for row in desk.rows() if isinstance(row.case, CriminalCase)] == [
+        "被告人A",
+        "被告人B",
+    ]
+
+
+def test_simucourt_keeps_criminal_cases_and_says_of_the_others_why_not(desk: Desk) -> None:  # noqa: F811
+    case = {
+        "序号": 1, "案件名": "某人盗窃一审刑事判决书", "类别": "刑事", "案由": "盗窃", "案号": "（2023）某0115刑初1号",
+        "审理程序": "一审", "被告": "张某、李某", "原告诉请判令（公诉机关指控）": "起诉书指控被告人张某犯盗窃罪", "基本案情": FACTS,
+        "法院意见": "构成盗窃罪。", "引用法律条文1": "《中华人民共和国刑法》第二百六十四条", "引用法律条文2": "《中华人民共和国刑法》第六十七条第一款",
+        "引用法律条文3": "《中华人民共和国刑事诉讼法》第十五条", "引用法律条文4": "无", "刑事_罪名": "被告人犯盗窃罪、诈骗罪",
+        "刑事_刑期": "判处有期徒刑三年二个月", "刑事_罚金": "处罚金人民币四千元", "民事结果1": "无",
+    }  # fmt: skip
+    civil = {**case, "序号": 2, "类别": "民事", "刑事_罪名": "无", "刑事_刑期": "无"}
+    done = desk.take(desk.write("SimuCourt(1).json", [case, civil]))
+    (row,) = desk.rows()
+    assert isinstance(row.case, CriminalCase)
+    assert (row.case.defendants, row.category) == (("张某", "李某"), "一审")
+    assert "构成盗窃罪" not in row.case.facts
+    (known,) = gold(desk)
+    assert (known["relevant_articles"], known["charges"]) == ((264, 67), ("盗窃", "诈骗"))
+    assert known["term_of_imprisonment"]["imprisonment"] == 38
+    (problem,) = done.problems
+    assert problem.place == "SimuCourt(1).json, entry 2"
+    assert "`类别` is “民事”" in problem.message
+
+
+def test_simucourts_appeals_are_read_without_the_first_courts_judgment(desk: Desk) -> None:  # noqa: F811
+    appeal = {
+        "序号": 1, "类别": "刑事", "审理程序": "二审", "上诉人": "（原审被告人）张某", "上诉请求": "请求改判缓刑",
+        "一审法院认定事实": FACTS, "一审法院意见": "其行为已构成盗窃罪", "一审法院审判结果": "判处拘役二个月", "本院二审查明事实": "事实一致。",
+        "引用法律条文1": "《中华人民共和国刑法》第二百六十四条、第五十二条", "刑事_罪名": "上诉人犯盗窃罪", "刑事_刑期": "判处拘役一个月",
+    }  # fmt: skip
+    desk.take(desk.write("SimuCourt(2).json", [appeal]))
+    (row,) = desk.rows()
+    assert isinstance(row.case, CriminalCase)
+    assert row.case.defendants == ("张某",)
+    assert row.case.facts == f"{FACTS}\n请求改判缓刑\n事实一致。"
+    assert gold(desk)[0]["relevant_articles"] == (264, 52)
+    assert gold(desk)[0]["term_of_imprisonment"]["imprisonment"] == 1
+
+
+def test_simcourt_takes_the_statement_with_the_masked_penalty(desk: Desk) -> None:  # noqa: F811
+    record = {
+        "defendant_information": "被告人李某甲，男，1985年生。",
+        "prosecution_statement": "被告人李某甲醉酒驾驶。建议判处拘役三个月。",
+        "prosecution_statement_sub": "被告人李某甲醉酒驾驶。建议判处拘役XX。",
+        "evidence": [["1.书证：户籍证明", "2.鉴定意见"], []],
+        "term": 3.0,
+        "fine": 2000.0,
+        "reprieve": 0.0,
+        "charge": ["危险驾驶罪"],
+        "result": "判决如下：拘役三个月。",
+        "fact": "我酒后驾驶。",
+    }
+    desk.write("data_LJP/12/data_anonymized.json", record)
+    desk.write("data_LJP/2/data_anonymized.json", {**record, "charge": ["盗窃罪"]})
+    desk.take()
+    first, second = desk.rows()
+    assert isinstance(first.case, CriminalCase)
+    assert "三个月" not in first.case.facts
+    assert "鉴定意见" in first.case.facts
+    assert first.case.defendants == ("李某甲",)
+    assert [one["charges"] for one in gold(desk)] == [("盗窃",), ("危险驾驶",)]  # folder 2 before folder 12
+    assert gold(desk)[0]["term_of_imprisonment"]["imprisonment"] == 3
+    assert (first.id, second.id) == ("trial-2", "trial-12")
+    assert (first.place, second.place) == ("data_LJP/2/data_anonymized.json", "data_LJP/12/data_anonymized.json")
+
+
+def test_lecard_gives_queries_candidates_and_relevance(desk: Desk) -> None:  # noqa: F811
+    desk.write(
+        "query/query.json", [{"path": "a/b.json", "ridx": 1325, "q": FACTS, "crime": ["诈骗罪", "信用卡诈骗罪"]}]
+    )
+    candidate = {
+        "ajId": "x",
+        "ajName": "某人贩卖毒品一案",
+        "ajjbqk": "公诉机关指控……",
+        "pjjg": "判处……",
+        "qw": "全文",
+        "writId": "y",
+        "writName": "z",
+    }
+    desk.write("candidates/1325/38633.json", candidate)
+    desk.write("candidates/7/38633.json", candidate)
+    desk.write("candidates/1325/5187.json", {**candidate, "ajjbqk": "另一案情。"})
+    desk.write("label/golden_labels.json", {"1325": [38633]})
+    desk.write("label/label_top30_dict.json", {"1325": {"38633": 3, "5187": 1}})
+    done = desk.take()
+    assert done.info.splits == {"candidates": 2, "queries": 1}
+    assert sorted(row.id for row in desk.rows()) == ["candidate-38633", "candidate-5187", "query-1325"]
+    assert desk.datasets.relevance("set") == {"query-1325": {"candidate-38633": 3, "candidate-5187": 1}}
+    query = desk.datasets.row("set", "query-1325").case
+    assert isinstance(query, CriminalCase)
+    assert query.gold is not None
+    assert query.gold.charges == ("诈骗", "信用卡诈骗")
+
+
+def test_lecard_v2_has_articles_and_grades_in_trec_form(desk: Desk) -> None:  # noqa: F811
+    desk.write("query/train_query.json", [{"id": 233, "query": "告石……" + FACTS, "fact": FACTS}])
+    document = {
+        "pid": 11,
+        "qw": "全文",
+        "fact": "案情。",
+        "reason": "本院认为",
+        "result": "判决",
+        "charge": ["盗窃罪"],
+        "article": [264, 67],
+    }
+    desk.write("candidate/candidate_55192/11.json", document)
+    desk.write("label/relevence.trec", "233\t0\t11\t2\n233 0 12 0\n")
+    done = desk.take()
+    assert done.info.splits == {"candidates": 1, "queries": 1}
+    assert desk.datasets.relevance("set") == {"query-233": {"candidate-11": 2, "candidate-12": 0}}
+    assert gold(desk) == [{"relevant_articles": (264, 67), "charges": ("盗窃",)}]
+
+
+@pytest.mark.parametrize(
+    ("text", "months", "kind"),
+    [
+        ("死刑缓期二年执行", 0, "death_penalty"),
+        ("判处有期徒刑三年二个月", 38, ""),
+        ("判处拘役一个月，缓刑二个月", 1, ""),
+        ("有期徒刑十一年", 132, ""),
+        ("有期徒刑一年半", 18, ""),
+        ("有期徒刑二十年零六个月", 246, ""),
+        ("管制6个月", 6, ""),
+        ("判处死刑，缓期二年执行", 0, "death_penalty"),
+        ("判处无期徒刑，剥夺政治权利终身", 0, "life_imprisonment"),
+        ("免予刑事处罚", 0, ""),
+        ("单处罚金人民币五千元", 0, ""),
+        ("判处罚金人民币五千元", 0, ""),
+    ],
+)
+def test_terms_in_words_are_months(text: str, months: int, kind: str) -> None:
+    term = term_in_words(text)
+    assert term == {"death_penalty": False, "life_imprisonment": False, "imprisonment": months} | (
+        {kind: True} if kind else {}
+    )
+
+
+def test_a_term_that_is_not_on_record_is_not_known_and_nonsense_is_refused() -> None:
+    assert term_in_words("无") is None
+    with pytest.raises(CaseError, match="names no term"):
+        term_in_words("若干时日")
+
+
+@needs_real_data
+def test_real_records_are_read_whole_and_named_by_task_and_item(desk: Desk) -> None:  # noqa: F811
+    done = desk.take(FOLDER / "lawbench")
+    assert (done.taken, done.refused) == (1185, 0)
+    row = desk.datasets.row("set", "3-4-10")
+    assert (row.category, row.number, row.place) == ("3-4", 10, "3-4.jsonl, line 11")
+    cail = desk.take(FOLDER / "cail_like.jsonl", name="cail")
+    assert (cail.taken, cail.refused) == (199, 0)
+
+
+# --- documents, labelled texts, disputes ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("record", "text", "summary", "domain"),
+    [
+        ({"article": "A long article.", "highlights": "Short.", "id": "00ab"}, "A long article.", "Short.", "news"),
+        ({"Transcript": ["A: hi", "B: ho"], "Recap": ["They meet."], "filename": "Alias_01x02.json"}, "A: hi\nB: ho", "They meet.", "story"),
+        ({"document": "D.", "summary": "S.", "id": "1"}, "D.", "S.", ""),
+        ({"dialogue": "D.", "summary": "S.", "id": "1"}, "D.", "S.", "conversation"),
+        ({"id": "x", "pid": "x_0", "input": "I.", "output": "O."}, "I.", "O.", ""),
+        ({"text": "T.", "summary": "S."}, "T.", "S.", ""),
+    ],
+)  # fmt: skip
+def test_documents_come_with_their_summaries(
+    desk: Desk, record: dict[str, Any], text: str, summary: str, domain: str
+) -> None:  # noqa: F811
+    desk.take(desk.write("test.jsonl", [record, record | {"id": "other"}]))
+    case = desk.rows()[0].case
+    assert isinstance(case, Document)
+    assert (case.text, case.reference, case.domain) == (text, summary, domain)
+
+
+def test_a_folder_of_texts_is_documents(desk: Desk) -> None:  # noqa: F811
+    desk.write("one.txt", "The river rose in the night. Nobody was hurt.")
+    desk.write("two.md", "# Two\n\nA second text.")
+    desk.take()
+    assert [(row.id, row.case.title) for row in desk.rows()] == [("one", "one"), ("two", "two")]
+
+
+NLI = {"0": "entailment", "1": "neutral", "2": "contradiction"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "names", "expected", "columns"),
+    [
+        ("RTE.jsonl", [{"premise": "P.", "hypothesis": "H.", "label": "not_entailment", "idx": 0}, {"premise": "P.", "hypothesis": "I.", "label": "entailment", "idx": 1}], {}, ["not_entailment", "entailment"], ("premise", "hypothesis")),
+        ("WNLI.tsv", "index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\t1\n1\tA.\tC.\t0\n", {"0": "not_entailment", "1": "entailment"}, ["entailment", "not_entailment"], ("sentence1", "sentence2")),
+        ("MRPC.tsv", "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t1\t2\tA \"x.\tB.\n0\t3\t4\tC.\tD.\n", {"0": "not_equivalent", "1": "equivalent"}, ["equivalent", "not_equivalent"], ("#1 string", "#2 string")),
+        ("QNLI.tsv", "index\tquestion\tsentence\tlabel\n0\tQ?\tS.\tentailment\n1\tQ?\tT.\tnot_entailment\n", {}, ["entailment", "not_entailment"], ("question", "sentence")),
+        ("SST-2.tsv", "sentence\tlabel\nso good\t1\nso bad\t0\n", {"0": "negative", "1": "positive"}, ["positive", "negative"], ("text", "second text")),
+        ("QQP.tsv", "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n0\t1\t2\tQ?\tR?\t0\n1\t3\t4\tS?\tT?\t1\n", {"0": "not_duplicate", "1": "duplicate"}, ["not_duplicate", "duplicate"], ("question1", "question2")),
+        ("BoolQ.jsonl", [{"question": "q", "passage": "p", "label": True, "idx": 0}, {"question": "r", "passage": "p", "label": False, "idx": 1}], {}, ["yes", "no"], ("passage", "question")),
+        ("snli.jsonl", [{"annotator_labels": ["neutral"], "captionID": "c", "gold_label": "neutral", "pairID": "3#2", "sentence1": "A.", "sentence2": "B."}, {"annotator_labels": [], "captionID": "c", "gold_label": "-", "pairID": "3#3", "sentence1": "A.", "sentence2": "C."}, {"annotator_labels": [], "captionID": "c", "gold_label": "contradiction", "pairID": "3#4", "sentence1": "A.", "sentence2": "D."}], {}, ["neutral", None, "contradiction"], ("sentence1", "sentence2")),
+        ("anli.jsonl", [{"uid": "u1", "context": "A.", "hypothesis": "B.", "label": "e", "reason": "r"}, {"uid": "u2", "context": "A.", "hypothesis": "C.", "label": "c", "reason": ""}], {}, ["entailment", "contradiction"], ("context", "hypothesis")),
+        ("anli_hf.jsonl", [{"uid": "u1", "premise": "A.", "hypothesis": "B.", "label": 2, "reason": ""}, {"uid": "u2", "premise": "A.", "hypothesis": "C.", "label": -1, "reason": ""}], NLI, ["contradiction", None], ("premise", "hypothesis")),
+        ("emotion.txt", "i feel low;sadness\ni feel fine;joy\n" * 3, {}, ["sadness", "joy"] * 3, ("text", "second text")),
+        ("scotus.jsonl", [{"text": "An opinion.", "label": 0}, {"text": "Another.", "label": 7}], {"0": "1", "7": "8"}, ["1", "8"], ("text", "second text")),
+    ],
+)  # fmt: skip
+def test_labelled_texts_have_the_labels_of_their_files(
+    desk: Desk,
+    name: str,
+    content: Any,
+    names: dict[str, str],
+    expected: list[str | None],
+    columns: tuple[str, str],  # noqa: F811
+) -> None:
+    done = desk.take(desk.write(name, content), names=names)
+    assert done.refused == 0
+    assert labels(desk) == expected
+    assert task(desk).names == columns
+    assert set(filter(None, expected)) <= set(task(desk).labels)
+
+
+def test_multi_label_rows_are_refused_one_by_one_and_paragraphs_are_one_text(desk: Desk) -> None:  # noqa: F811
+    rows = [
+        {"text": ["1. First.", "2. Second."], "labels": ["P1-1"]},
+        {"text": ["Other."], "labels": ["3", "6"]},
+        {"text": ["None."], "labels": []},
+        {"text": ["More."], "labels": ["three"]},
+    ]
+    done = desk.take(desk.write("ecthr.jsonl", rows))
+    assert labels(desk) == ["P1-1", None, "three"]
+    assert task(desk).items[0].text == "1. First.\n2. Second."
+    (problem,) = done.problems
+    assert str(problem).startswith("ecthr.jsonl, line 2: it has 2 labels")
+
+
+def test_casehold_points_into_its_own_endings(desk: Desk) -> None:  # noqa: F811
+    row = {
+        "context": "The court held (<HOLDING>).",
+        "endings": ["holding a", "holding b", "holding c", "holding d", "holding e"],
+    }
+    done = desk.take(
+        desk.write("test.jsonl", [row | {"label": 0}, row | {"label": 4}, row | {"label": -1}, row | {"label": 5}])
+    )
+    assert labels(desk) == ["A", "E", None]
+    assert "B) holding b" in task(desk).items[0].text
+    assert "`label` is 5" in done.problems[0].message
+
+
+def test_samples_of_inspect_have_their_options_letters(desk: Desk) -> None:  # noqa: F811
+    chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Which?"}]
+    rows = [
+        {"input": "What is 1+1?", "choices": ["1", "2"], "target": "B", "id": "one"},
+        {"input": chat, "choices": ["yes", "no"], "target": ["yes"], "metadata": {"a": 1}},
+        {"input": "Bad?", "choices": ["yes", "no"], "target": "Z"},
+    ]
+    done = desk.take(desk.write("samples.jsonl", rows))
+    assert labels(desk) == ["B", "A"]
+    assert task(desk).question == "Which of the options is right?"
+    assert "none of the letters A to B" in done.problems[0].message
+
+
+def test_disputes_like_verdictbench_keep_their_votes(desk: Desk) -> None:  # noqa: F811
+    record = {
+        "case_id": "v1",
+        "category": "Digital & Appliances",
+        "product_info": {"product": "Phone", "price": "¥1,299.00"},
+        "buyer_evidence": [{"text": "It does not start.", "images": []}],
+        "seller_evidence": [{"text": "It was new."}],
+        "votes": {"buyer": 11, "seller": 6},
+    }
+    desk.take(desk.write("disputes.json", [record, {**record, "case_id": "v2", "votes": {"buyer": 1, "seller": 16}}]))
+    first, second = desk.rows()
+    assert isinstance(first.case, Dispute)
+    assert (first.id, first.category, first.case.real_counts()) == (
+        "v1",
+        "Digital & Appliances",
+        {"buyer": 11, "seller": 6},
+    )
+    assert second.case.real_counts() == {"buyer": 1, "seller": 16}
+
+
+def test_a_task_of_courtrooms_own_becomes_a_row_for_each_text(desk: Desk) -> None:  # noqa: F811
+    own = {
+        "kind": "labelled", "id": "t", "title": "T", "labels": ["a", "b"], "question": "Which?",
+        "items": [{"id": "1", "text": "x", "label": "a"}, {"id": "2", "text": "y"}],
+        "examples": [{"id": "1", "text": "z", "label": "b"}],
+    }  # fmt: skip
+    done = desk.take(desk.write("task.json", own), split=None)
+    assert done.info.splits == {"examples": 1}
+    assert labels(desk) == ["a", None, "b"]
+    case = task(desk)
+    assert (case.labels, case.question) == (("a", "b"), "Which?")
+    assert [one.text for one in desk.datasets.examples(case.pool)] == ["z"]
+
+
+def test_cases_of_courtrooms_own_are_read(desk: Desk) -> None:  # noqa: F811
+    cases = bundled_cases()[:3]
+    done = desk.take(desk.write("own.json", [case.model_dump(mode="json") for case in cases]))
+    assert done.taken == 3
+    assert [row.case for row in desk.rows()] == list(cases)
+
+
+def test_every_form_is_named_once() -> None:
+    assert len(FORMS) == 14
+    assert all(form.title and name == form.name for name, form in FORMS.items())

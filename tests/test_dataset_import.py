@@ -1,0 +1,505 @@
+"""Datasets as they come: files, packed and in folders; what is wrong is named and the rest goes on; kills lose nothing."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import re
+import signal
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from courtroom.__main__ import app
+from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.readers.numbered_labels import NumberedLabels
+from courtroom.datasets.importing import CHUNK, Order, Stopped
+from courtroom.datasets.source import split_of
+from courtroom.errors import CourtroomError
+from tests.imported import Desk, desk
+from tests.pictures import png
+
+__all__ = ["desk"]  # a fixture
+
+ROWS = [{"text": f"text {n}", "label": "joy" if n % 2 else "fear"} for n in range(6)]
+
+
+def fact(number: int) -> dict[str, Any]:
+    return {
+        "fact": f"被告人张某第{number}次在商场内窃得他人手机一部。",
+        "meta": {
+            "relevant_articles": [264],
+            "accusation": ["盗窃"],
+            "punish_of_money": number,
+            "criminals": ["张某"],
+            "term_of_imprisonment": {"death_penalty": False, "life_imprisonment": False, "imprisonment": number % 36},
+        },
+    }
+
+
+def table(names: list[str] | None = None) -> pa.Table:
+    """Labelled texts with numbers for labels; with names, as the library `datasets` writes them."""
+    made = pa.table({"text": [row["text"] for row in ROWS], "label": pa.array([n % 2 for n in range(6)])})
+    if names is None:
+        return made
+    features = {"text": {"dtype": "string", "_type": "Value"}, "label": {"names": names, "_type": "ClassLabel"}}
+    return made.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
+
+
+def parquet(of: pa.Table) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(of, out)
+    return out.getvalue()
+
+
+def texts(desk: Desk) -> list[tuple[str, str | None]]:  # noqa: F811
+    items = [row.case.items[0] for row in desk.rows() if isinstance(row.case, LabelledTask)]
+    return [(item.text, item.label) for item in items]
+
+
+EXPECTED = [(row["text"], row["label"]) for row in ROWS]
+LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", LINES),
+        ("a.jsonl", "\ufeff" + LINES.replace("\n", "\r\n\n")),
+        ("a.json", json.dumps(ROWS)),
+        ("a.json", LINES),
+        ("a.json", json.dumps({"data": ROWS})),
+        (
+            "a.json",
+            json.dumps({"rows": [{"row_idx": n, "row": row, "truncated_cells": []} for n, row in enumerate(ROWS)]}),
+        ),
+        ("a.csv", "text,label\n" + "".join(f'"{row["text"]}",{row["label"]}\n' for row in ROWS)),
+        ("a.csv", "label;text\n" + "".join(f"{row['label']};{row['text']}\n" for row in ROWS)),
+        ("a.tsv", "Text\tLabel\n" + "".join(f"{row['text']}\t{row['label']}\n" for row in ROWS)),
+        ("a.txt", "".join(f"{row['text']};{row['label']}\n" for row in ROWS)),
+        ("a.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)),
+        ("a.parquet", parquet(pa.Table.from_pylist(ROWS))),
+        ("a.parquet", parquet(table(["fear", "joy"]))),
+    ],
+)
+def test_every_file_form_gives_the_same_rows(desk: Desk, name: str, content: Any) -> None:  # noqa: F811
+    done = desk.take(desk.write(name, content))
+    assert (done.taken, done.refused) == (6, 0)
+    assert texts(desk) == EXPECTED
+    assert [row.number for row in desk.rows()] == list(range(6))
+
+
+def test_a_long_line_of_json_is_a_record_and_a_long_object_holds_records(desk: Desk) -> None:  # noqa: F811
+    long = [{"text": f"{n} " + "word " * 20_000, "summary": "s"} for n in range(2)]
+    desk.take(desk.write("lines.json", "".join(json.dumps(row) + "\n" for row in long)), name="lines")
+    desk.take(desk.write("object.json", json.dumps({"data": long})), name="object")
+    desk.take(desk.write("one.json", json.dumps(long[0])), name="one")
+    assert [len(desk.rows(name)) for name in ("lines", "object", "one")] == [2, 2, 1]
+
+
+def test_a_zip_is_read_as_the_folder_would_be(desk: Desk) -> None:  # noqa: F811
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("set/train.jsonl", LINES)
+        archive.writestr("set/test.parquet", parquet(pa.Table.from_pylist(ROWS)))
+        archive.writestr("set/validation.csv.gz", gzip.compress(b"text,label\na,joy\n"))
+        archive.writestr("set/README.md", "About it.")
+        archive.writestr("__MACOSX/set/._train.jsonl", b"\x00")
+    done = desk.take(desk.write("set.zip", out.getvalue()))
+    assert done.info.splits == {"train": 6, "validation": 1, "test": 6}
+    assert {row.place.partition(",")[0] for row in desk.rows()} == {
+        "set/train.jsonl", "set/test.parquet", "set/validation.csv.gz",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "split"),
+    [
+        ("train.jsonl", "train"),
+        ("data_train.json", "train"),
+        ("emotion.train.txt", "train"),
+        ("dev.tsv", "validation"),
+        ("R1/test.jsonl", "test"),
+        ("test/7.txt", "test"),
+        ("data/train-00000-of-00003.parquet", "train"),
+        ("plain/train_r1-00000-of-00001.parquet", "train_r1"),
+        ("data/exercise_contest_test-00000-of-00001.parquet", "exercise_contest_test"),
+        ("train/data-00000-of-00001.arrow", "train"),
+        ("latest.jsonl", ""),
+        ("contestants.jsonl", ""),
+        ("RTE.tsv", ""),
+    ],
+)
+def test_a_files_name_tells_its_split(path: str, split: str) -> None:
+    assert split_of(path) == split
+
+
+# --- labels that are numbers ------------------------------------------------------------------------------------
+
+
+def test_without_names_the_import_stops_and_asks_and_nothing_is_kept(desk: Desk) -> None:  # noqa: F811
+    source = desk.write("a.parquet", parquet(table()))
+    with pytest.raises(NumberedLabels) as asked:
+        desk.take(source)
+    assert asked.value.values == ("0", "1")
+    assert desk.datasets.list() == []
+    assert desk.datasets.pending() == []
+    desk.take(source, names={"0": "fear", "1": "joy"})
+    assert texts(desk) == EXPECTED
+
+
+CARD = """---
+dataset_info:
+  features:
+  - name: text
+    dtype: string
+  - name: label
+    dtype:
+      class_label:
+        names:
+          '0': fear
+          '1': joy
+---
+A card.
+"""
+CONFIGS = """---
+dataset_info:
+- config_name: rte
+  features: [{name: label, dtype: {class_label: {names: {'0': entailment, '1': not_entailment}}}}]
+- config_name: wnli
+  features: [{name: label, dtype: {class_label: {names: {'0': not_entailment, '1': entailment}}}}]
+configs:
+- config_name: rte
+  data_files: [{split: train, path: rte/train-*}, {split: validation, path: rte/validation-*}]
+- config_name: wnli
+  data_files: [{split: train, path: wnli/train-*}]
+---
+"""
+
+
+def test_a_hub_folder_says_itself_what_its_numbers_mean(desk: Desk) -> None:  # noqa: F811
+    desk.write("README.md", CARD)
+    desk.write("data/train-00000-of-00001.parquet", parquet(table()))
+    desk.write("data/test-00000-of-00001.parquet", parquet(table()))
+    done = desk.take()
+    assert done.info.splits == {"train": 6, "test": 6}
+    assert {label for _, label in texts(desk)} == {"fear", "joy"}
+
+
+def test_of_a_folder_with_several_datasets_one_is_chosen_and_keeps_its_own_names(desk: Desk) -> None:  # noqa: F811
+    pairs = pa.table({"sentence1": ["A.", "B."], "sentence2": ["C.", "D."], "label": [0, -1], "idx": [0, 1]})
+    desk.write("README.md", CONFIGS)
+    for path in ("rte/train", "rte/validation", "wnli/train"):
+        desk.write(f"{path}-00000-of-00001.parquet", parquet(pairs))
+    with pytest.raises(CourtroomError, match="several datasets: rte, wnli. Say which with --config"):
+        desk.take()
+    rte = desk.take(config="rte", name="rte")
+    wnli = desk.take(config="wnli", name="wnli")
+    alone = desk.take(desk.folder / "wnli", name="alone")
+    assert (rte.info.splits, wnli.info.splits) == ({"train": 2, "validation": 2}, {"train": 2})
+
+    def first(name: str) -> list[str | None]:
+        return [row.case.items[0].label for row in desk.rows(name) if isinstance(row.case, LabelledTask)]
+
+    assert first("rte") == ["entailment", None, "entailment", None]
+    assert first("wnli") == first("alone") == ["not_entailment", None]
+    assert alone.info.version != wnli.info.version or alone.info.count == 2
+    case = desk.rows("wnli")[0].case
+    assert isinstance(case, LabelledTask)
+    assert case.labels == ("not_entailment", "entailment")
+    assert [row.id for row in desk.rows("rte")] == ["train-0", "train-1", "validation-0", "validation-1"]
+
+
+def test_a_folder_that_was_saved_to_disk_is_read_with_its_features(desk: Desk) -> None:  # noqa: F811
+    features = {
+        "label": {"names": ["fear", "joy"], "_type": "ClassLabel"},
+        "text": {"dtype": "string", "_type": "Value"},
+    }
+    desk.write("dataset_dict.json", {"splits": ["train", "test"]})
+    for split in ("train", "test"):
+        out = io.BytesIO()
+        with pa.ipc.new_stream(out, table().schema) as stream:
+            stream.write_table(table())
+        desk.write(f"{split}/data-00000-of-00001.arrow", out.getvalue())
+        desk.write(f"{split}/dataset_info.json", {"features": features})
+        desk.write(f"{split}/state.json", {"_split": split})
+    done = desk.take()
+    assert done.info.splits == {"train": 6, "test": 6}
+    assert texts(desk)[:6] == EXPECTED
+
+
+def test_names_in_a_file_belong_to_a_column_under_its_new_name_too(desk: Desk) -> None:  # noqa: F811
+    features = {
+        "coarse": {"names": ["fear", "joy"], "_type": "ClassLabel"},
+        "fine": {"names": ["a", "b", "c"], "_type": "ClassLabel"},
+    }
+    made = pa.table({"text": ["x", "y"], "coarse": [1, 0], "fine": [2, 2]})
+    made = made.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
+    desk.take(desk.write("trec.parquet", parquet(made)), columns={"Coarse": "label"})
+    assert texts(desk) == [("x", "joy"), ("y", "fear")]
+
+
+def test_files_named_like_descriptions_are_read(desk: Desk) -> None:  # noqa: F811
+    desk.write("statements.jsonl", LINES)
+    desk.write("metadata_test.jsonl", LINES)
+    desk.write("state.json", {"about": "it"})
+    assert desk.take().taken == 12
+
+
+def test_a_number_or_label_outside_the_set_is_refused_by_row(desk: Desk) -> None:  # noqa: F811
+    numbers = desk.write("n.csv", "text,label\na,0\nb,7\nc,1\n")
+    done = desk.take(numbers, names={"0": "fear", "1": "joy"})
+    assert [str(problem) for problem in done.problems] == [
+        "n.csv, line 3: it has the label 7, which is not among 0=fear, 1=joy. Correct it, or remove the row."
+    ]
+    named = desk.write("w.csv", "text,label\na,fear\nb,grief\nc,joy\n")
+    done = desk.take(named, name="words", labels=("fear", "joy", "love"))
+    assert "w.csv, line 3: `label`: “grief” is not in the label set" in str(done.problems[0])
+    case = desk.rows("words")[0].case
+    assert isinstance(case, LabelledTask)
+    assert case.labels == ("fear", "joy", "love")
+    with pytest.raises(CourtroomError, match="fewer than two labels"):
+        desk.take(desk.write("one.csv", "text,label\na,fear\n"), name="one")
+
+
+# --- what is wrong ----------------------------------------------------------------------------------------------
+
+
+def test_each_bad_record_is_named_by_file_line_and_field_and_the_rest_goes_on(desk: Desk) -> None:  # noqa: F811
+    lines = [json.dumps(fact(n), ensure_ascii=False) for n in range(6)]
+    lines[1] = '{"fact": "cut'
+    lines[2] = json.dumps({**fact(2), "fact": ""})
+    lines[3] = json.dumps({"fact": "x", "meta": {**fact(3)["meta"], "relevant_articles": [999]}})
+    lines[4] = "[1, 2]"
+    done = desk.take(desk.write("cail.jsonl", "\n".join(lines).encode() + b'\n{"fact": "\xff"}\n'))
+    assert (done.taken, done.refused) == (2, 5)
+    told = [str(problem) for problem in done.problems]
+    assert [one.partition(":")[0] for one in told] == [f"cail.jsonl, line {n}" for n in (2, 3, 4, 5, 7)]
+    for one, said in zip(
+        told, ("not valid JSON", "`fact`", "`relevant_articles`", "no object", "not UTF-8"), strict=True
+    ):
+        assert said in one
+    assert [row.number for row in desk.rows()] == [0, 5]
+    assert [str(problem) for problem in desk.datasets.problems("set")] == told
+    assert desk.datasets.refused("set") == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "taken", "said"),
+    [
+        ("a.json", json.dumps(ROWS)[:-20], 5, "a.json, entry 6: from here on the file is not valid JSON"),
+        ("a.csv", 'text,label\na,joy\nb,fear,more\nc,fear\n', 2, "a.csv, line 3: it has 1 more columns"),
+        ("a.csv", b"text,label\na,joy\n\xff,fear\nc,fear\n", 2, "a.csv, line 3: it is not UTF-8"),
+        ("a.csv", "text,label\na,joy\n,fear\nc,fear\n", 2, "a.csv, line 3: it lacks its text"),
+        ("a.txt", "a;joy\nb;fear\nno label\nc;joy\n" * 2, 6, "a.txt, line 3: it has no label"),
+        ("a.jsonl.gz", gzip.compress(LINES.encode() * 2000, mtime=0)[:-400], 0, "damaged or cut off"),
+        ("a.jsonl", '{"ridx": 1, "q": "x"}\n{"pid": 2}\n{"id": 3}\n{"ridx": 4, "q": "y", "crime": {"a": 1}}\n', 1, "`qw` is missing"),
+        ("a.jsonl", LINES + '{"other": 1}\n', 6, "a.jsonl, line 7: it needs a column “text”"),
+    ],
+)  # fmt: skip
+def test_damaged_files_keep_what_can_be_read(desk: Desk, name: str, content: Any, taken: int, said: str) -> None:  # noqa: F811
+    done = desk.take(desk.write(name, content))
+    assert done.taken == taken or (not taken and done.taken > CHUNK)
+    assert said in str(done.problems[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.jsonl", "", "holds no records"),
+        ("a.xlsx", b"PK", "nothing that can be read"),
+        ("a.zip", b"PK", "no ZIP file"),
+        ("a.parquet", b"not parquet", "can't be read as Parquet"),
+        ("a.jsonl", '{"colour": "red"}\n', "its fields (`colour`) are of no form that is known"),
+        ("a.jsonl", '{"fact": "", "meta": {}}\n', "Nothing of"),
+    ],
+)
+def test_a_source_without_any_record_is_refused_in_words_and_leaves_nothing(
+    desk: Desk, name: str, content: Any, said: str  # noqa: F811
+) -> None:  # fmt: skip
+    with pytest.raises(CourtroomError) as refused:
+        desk.take(desk.write(name, content))
+    assert said in str(refused.value)
+    assert desk.datasets.list() == []
+    assert desk.datasets.pending() == []
+
+
+def test_a_zip_that_leads_out_or_holds_a_bomb_is_refused(desk: Desk) -> None:  # noqa: F811
+    for name, data in (("../a.jsonl", LINES), ("a.jsonl", "0" * (8 * 2**20))):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(name, data)
+        with pytest.raises(CourtroomError, match=r"leads out|far more than it should"):
+            desk.take(desk.write("bad.zip", out.getvalue()))
+
+
+def test_columns_under_other_names_are_found_when_they_are_named(desk: Desk) -> None:  # noqa: F811
+    source = desk.write("a.csv", "Tweet,Feeling\nso good,joy\nso bad,fear\n")
+    with pytest.raises(CourtroomError, match="of no form that is known"):
+        desk.take(source)
+    desk.take(source, columns={"Tweet": "text", "Feeling": "label"})
+    assert texts(desk) == [("so good", "joy"), ("so bad", "fear")]
+
+
+def test_media_beside_a_dispute_are_kept_and_one_that_lacks_them_is_refused(desk: Desk) -> None:  # noqa: F811
+    record = {
+        "category": "Other",
+        "product": "Lamp",
+        "buyer_evidence": [
+            {"text": "Broken, see the photo.", "images": [{"file": "m/lamp.png", "description": "a lamp"}]}
+        ],
+        "seller_evidence": [{"text": "It was whole."}],
+        "votes": {"buyer": 3, "seller": 1},
+    }
+    desk.write("m/lamp.png", png())
+    lost = json.loads(json.dumps(record).replace("lamp.png", "gone.png"))
+    desk.write("disputes.json", [{**record, "id": "one"}, {**lost, "id": "two"}])
+    done = desk.take(desk.folder / "disputes.json")
+    (row,) = desk.rows()
+    assert [medium.sha256 is not None for medium in row.case.media()] == [True]
+    assert "gone.png is named but absent" in str(done.problems[0])
+    assert [case.id for case in desk.datasets.with_media()] == ["one"]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.binary(max_size=300),
+    st.sampled_from([".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet", ".zip", ".jsonl.gz"]),
+)
+def test_any_bytes_are_imported_or_refused_in_words(desk: Desk, data: bytes, ending: str) -> None:  # noqa: F811
+    source = desk.write(f"any{ending}", data)
+    with suppress(CourtroomError):
+        desk.take(source)
+    assert desk.datasets.pending() == []
+
+
+# --- killed and gone on with ------------------------------------------------------------------------------------
+
+
+def records(desk: Desk, count: int) -> Path:  # noqa: F811
+    return desk.write(
+        "cail.jsonl", [fact(n % (count - 100)) for n in range(count)]
+    )  # the last hundred repeat the first
+
+
+def test_a_stopped_import_goes_on_where_it_was(desk: Desk) -> None:  # noqa: F811
+    source = records(desk, 3 * CHUNK + 20)
+    order, told = Order(source=str(source), name="set"), []
+    with pytest.raises(Stopped):
+        desk.importer.run(order, lambda *step: told.append(step), lambda: True)
+    assert [step[0] for step in told] == [CHUNK]
+    (job,) = desk.datasets.pending()
+    assert (job.name, job.taken, Order.model_validate_json(job.order)) == ("set", CHUNK, order)
+    told.clear()
+    done = desk.importer.run(order, lambda *step: told.append(step))
+    assert [step[0] for step in told][0] == 2 * CHUNK
+    assert told[-1] == (3 * CHUNK + 20, 0, 1.0)
+    assert done.info.version == desk.take(source, name="unbroken").info.version
+
+
+def test_an_import_that_was_stopped_can_be_deleted(desk: Desk) -> None:  # noqa: F811
+    with pytest.raises(Stopped):
+        desk.importer.run(Order(source=str(records(desk, 2 * CHUNK)), name="set"), stopped=lambda: True)
+    desk.datasets.delete("set")
+    assert desk.datasets.pending() == []
+    assert desk.database.connection.execute("SELECT count(*) FROM dataset_rows").fetchone()[0] == 0
+
+
+def test_a_source_that_changed_is_read_anew(desk: Desk) -> None:  # noqa: F811
+    order = Order(source=str(records(desk, 2 * CHUNK)), name="set")
+    with pytest.raises(Stopped):
+        desk.importer.run(order, stopped=lambda: True)
+    records(desk, 2 * CHUNK + 1)
+    assert desk.importer.run(order).taken == 2 * CHUNK + 1
+
+
+def dying(last: int) -> Callable[[int, int, float], None]:
+    """A progress at which the process dies once so many rows are in."""
+
+    def progress(taken: int, refused: int, share: float) -> None:
+        if taken >= last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return progress
+
+
+def test_killed_in_any_chunk_an_import_loses_nothing_and_doubles_nothing(desk: Desk) -> None:  # noqa: F811
+    count = 4 * CHUNK + 33
+    order = Order(source=str(records(desk, count)), name="set")
+    for number in (1, 2, 3):
+        desk.database.close()
+        child = os.fork()
+        if not child:
+            try:
+                desk.importer.run(order, dying(number * CHUNK))
+            finally:
+                os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        assert [job.taken for job in desk.datasets.pending()] == [number * CHUNK]
+    done = desk.importer.run(order)
+    assert (done.taken, done.info.count) == (count, count)
+    assert [row.number for row in desk.rows()] == list(range(count))
+    assert done.info.version == desk.take(Path(order.source), name="unbroken").info.version
+
+
+def test_two_that_write_one_draft_do_not_double_its_rows(desk: Desk) -> None:  # noqa: F811
+    order = Order(source=str(records(desk, 3 * CHUNK)), name="set")
+
+    def meanwhile(taken: int, refused: int, share: float) -> None:
+        if taken == CHUNK:
+            desk.importer.run(order)
+
+    with pytest.raises(CourtroomError):
+        desk.importer.run(order, meanwhile)
+    assert [row.number for row in desk.rows()] == list(range(3 * CHUNK))
+
+
+# --- from the shell ---------------------------------------------------------------------------------------------
+
+
+def shell(*words: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["datasets", *words])
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.stdout
+
+
+def test_from_file_to_checked_splits_by_the_shell(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    monkeypatch.setenv("COURTROOM_HOME", str(desk.folder.parent / "home"))
+    source = str(desk.write("cail.jsonl", [*(fact(n) for n in range(12)), fact(3), {"fact": "x"}]))
+    code, out = shell("import", source, "--name", "mine", "--json")
+    told = json.loads(out)
+    assert (code, told["count"], told["refused"], told["problems"][0][:19]) == (0, 13, 1, "cail.jsonl, line 14")
+    assert shell("list")[1].startswith(f"mine\t{told['version']}\tcriminal\t13\tno splits")
+    assert shell("check", "mine")[0] == 1
+    split = shell("split", "mine", "--parts", "train=1,test=1")[1]
+    assert sorted(re.findall(r"(?:train|test) (\d+)", split)) == ["6", "7"]
+    found = json.loads(shell("show", "mine", "--split", "test", "--sample", "2", "--json")[1])
+    assert [row["split"] for row in found["rows"]] == ["test", "test"]
+    assert "not taken in" not in shell("show", "mine")[1]
+    assert "13 cases" in shell("precedents", "mine")[1]
+    shell("delete", "mine")
+    assert shell("list")[1] == ""
+
+
+def test_the_shell_says_how_to_name_numbers(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    monkeypatch.setenv("COURTROOM_HOME", str(desk.folder.parent / "home"))
+    source = str(desk.write("RTE.tsv", "sentence1\tsentence2\tlabel\nA.\tB.\t0\nC.\tD.\t1\n"))
+    with pytest.raises(CourtroomError, match="0=NAME,1=NAME. Use --labels"):
+        shell("import", source)
+    assert shell("import", source, "--labels", "0=entailment,1=not_entailment")[0] == 0
+    with pytest.raises(CourtroomError, match="write OLD=NEW"):
+        shell("import", source, "--rename", "x")
+    with pytest.raises(CourtroomError, match="no form “x”"):
+        shell("import", source, "--form", "x")

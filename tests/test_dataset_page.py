@@ -1,0 +1,135 @@
+"""The part of a page that shows datasets, drawn by Streamlit's own test harness."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from courtroom.cases.labelled import LabelledTask
+from courtroom.courthouse import Courthouse
+from courtroom.datasets.importing import Order, Stopped
+from tests.test_dataset_import import fact
+from tests.test_pages import house, texts
+
+__all__ = ["house"]  # a fixture
+NASTY = "<script>alert('x')</script> **bold** ![x](http://evil.example/x.png)"
+
+
+def part() -> None:
+    from pages.parts.experiments.datasets import draw_datasets
+
+    draw_datasets()
+
+
+@pytest.fixture(autouse=True)
+def served(house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """The test's own folder is the one that the owner offers."""
+    monkeypatch.setattr(house.settings, "data_folder", tmp_path)
+
+
+def shown() -> AppTest:
+    app = AppTest.from_function(part, default_timeout=60).run()
+    assert not app.exception, app.exception
+    return app
+
+
+def press(app: AppTest, label: str) -> None:
+    next(button for button in app.button if button.label == label).click().run()
+    assert not app.exception, app.exception
+
+
+def settle(house: Courthouse, app: AppTest) -> None:  # noqa: F811
+    """Wait for imports to end, then draw again."""
+    house.dataset_imports.wait()
+    app.run()
+    assert not app.exception, app.exception
+
+
+def test_where_there_is_no_dataset_it_says_what_to_do(house: Courthouse) -> None:  # noqa: F811
+    app = shown()
+    assert "No dataset is here yet. Import a file" in texts(app)
+    assert app.expander[0].proto.expanded
+
+
+def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
+    source = tmp_path / "cail.jsonl"
+    rows = [*(fact(n) for n in range(12)), fact(3), {"fact": NASTY}]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    app = shown()
+    app.selectbox(key="dataset_path").select(source.name).run()
+    press(app, "Import")
+    settle(house, app)
+    (info,) = house.datasets.list()
+    assert (info.name, info.count) == ("cail", 13)
+    assert "cail: 13 rows are in; 1 records were refused" in texts(app).replace("\\", "")
+    assert [metric.value for metric in app.metric][:2] == ["13", "13"]
+    assert len(app.get("plotly_chart")) == 3  # categories, lengths, articles
+    app.segmented_control(key="dataset_shown_cail").set_value("Check").run()
+    assert "1 rows repeat an earlier one" in texts(app).replace("\\", "")
+    app.segmented_control(key="dataset_shown_cail").set_value("Splits").run()
+    press(app, "Split")
+    assert sum(house.datasets.info("cail").splits.values()) == 13
+    assert len(house.datasets.versions("cail")) == 2
+    app.segmented_control(key="dataset_shown_cail").set_value("Rows").run()
+    assert len(app.expander) >= 13
+    app.segmented_control(key="dataset_shown_cail").set_value("Delete").run()
+    press(app, "Delete this version")
+    assert len(house.datasets.versions("cail")) == 1
+
+
+def test_numbers_for_labels_are_asked_for_and_the_names_are_kept(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
+    source = tmp_path / "WNLI.tsv"
+    source.write_text("index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\t1\n1\tC.\tD.\t0\n")
+    app = shown()
+    app.selectbox(key="dataset_path").select(source.name).run()
+    press(app, "Import")
+    settle(house, app)
+    assert "are numbers, and the file does not say what they mean" in texts(app)
+    app.text_input(key="dataset_name_WNLI_0").set_value("not_entailment")
+    app.text_input(key="dataset_name_WNLI_1").set_value("entailment")
+    press(app, "Import with these names")
+    settle(house, app)
+    labels = [row.case.items[0].label for row in house.datasets.rows("WNLI") if isinstance(row.case, LabelledTask)]
+    assert labels == ["entailment", "not_entailment"]
+
+
+def test_an_import_that_was_interrupted_can_be_gone_on_with(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
+    source = tmp_path / "cail.jsonl"
+    source.write_text("".join(json.dumps(fact(n)) + "\n" for n in range(700)))
+    with pytest.raises(Stopped):
+        house.dataset_imports.importer.run(Order(source=str(source), name="cail"), stopped=lambda: True)
+    app = shown()
+    assert "was interrupted after 500 rows" in texts(app).replace("\\", "")
+    press(app, "Go on")
+    settle(house, app)
+    assert house.datasets.info("cail").count == 700
+
+
+def test_no_file_of_the_server_is_offered_but_those_in_the_owners_folder(
+    house: Courthouse,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    served = tmp_path / "served"
+    (served / "glue").mkdir(parents=True)
+    (served / "glue" / "rte.tsv").write_text("a\tb\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "secret.jsonl").write_text("{}\n")
+    (served / "way-out").symlink_to(tmp_path / "other")
+    monkeypatch.setattr(house.settings, "data_folder", served)
+    app = shown()
+    assert app.selectbox(key="dataset_path").options == ["", "glue", "glue/rte.tsv"]
+    monkeypatch.setattr(house.settings, "data_folder", None)
+    assert not [box for box in shown().selectbox if box.key == "dataset_path"]
+
+
+def test_an_upload_is_taken_in_and_its_copy_is_let_go(house: Courthouse) -> None:  # noqa: F811
+    app = shown()
+    app.file_uploader[0].upload("feelings.csv", b"text,label\nso good,joy\nso bad,fear\n").run()
+    press(app, "Import")
+    settle(house, app)
+    assert house.datasets.info("feelings").count == 2
+    assert not [path for path in (house.settings.home / "uploads").rglob("*") if path.is_file()]

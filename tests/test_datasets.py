@@ -1,0 +1,363 @@
+"""Datasets in the store: versions, rows, splits, examples, statistics, checks."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import plotly.graph_objects as go
+import pytest
+
+from courtroom.cases.case import Case
+from courtroom.cases.criminal import CriminalCase, Gold
+from courtroom.cases.dispute import CATEGORIES, Dispute, Evidence, JuryRecord, Transaction
+from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.courthouse import Courthouse
+from courtroom.datasets import Datasets, Row
+from courtroom.datasets.checking import examine
+from courtroom.datasets.draft import CHUNK
+from courtroom.datasets.statistics import ALL, Statistics, measure
+from courtroom.errors import CourtroomError, Unreadable
+from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
+from courtroom.law.judgment import Term
+from courtroom.settings import Settings
+from courtroom.store.database import Database
+
+
+@pytest.fixture
+def datasets(tmp_path: Path) -> Iterator[Datasets]:
+    database = Database(tmp_path / "store.sqlite")
+    yield Datasets(database)
+    database.close()
+
+
+def criminal(number: int, charge: str = "theft", facts: str = "", defendant: str = "") -> CriminalCase:
+    return CriminalCase(
+        id=f"c-{number}",
+        title=f"Case {number}",
+        facts=facts or f"On day {number} the defendant took item {number}.",
+        defendants=(defendant,) if defendant else (),
+        gold=Gold(charges=(charge,)),
+    )
+
+
+def dispute(number: int, buyer: int, seller: int) -> Dispute:
+    return Dispute(
+        id=f"d-{number}",
+        title=f"Dispute {number}",
+        category=CATEGORIES[number % 3],
+        transaction=Transaction(product=f"Thing {number}", price=1),
+        evidence=(Evidence(id="buyer-1", side="buyer", text=f"It broke, number {number}."),),
+        jury=JuryRecord(buyer=buyer, seller=seller),
+    )
+
+
+def task(number: int, label: str | None, text: str = "") -> LabelledTask:
+    item = Labelled(id=f"t-{number}", text=text or f"text number {number}", label=label)
+    return LabelledTask(id=f"t-{number}", title="T", labels=("joy", "fear"), question="Which?", items=(item,))
+
+
+def row(case: Case, **given: str) -> Row:
+    return Row(id=case.id, case=case, **given)  # type: ignore[arg-type]
+
+
+def test_rows_come_back_as_they_were_put_in_and_in_their_order(datasets: Datasets) -> None:
+    given = [row(criminal(n, "fraud" if n % 3 else "theft"), split="test" if n % 2 else "train") for n in range(1_200)]
+    info = datasets.add("cases", iter(given), "by hand")
+    assert (info.name, info.kind, info.count, info.splits) == ("cases", "criminal", 1_200, {"train": 600, "test": 600})
+    assert info.source == "by hand"
+    back = list(datasets.rows("cases"))
+    assert [one.case for one in back] == [one.case for one in given]
+    assert [one.id for one in back] == [f"c-{n}" for n in range(1_200)]
+    assert Counter(one.category for one in back) == {"theft": 400, "fraud": 800}
+    assert [one.id for one in datasets.rows("cases", split="test", limit=2)] == ["c-1", "c-3"]
+    assert [one.id for one in datasets.rows("cases", ids=["c-7", "c-5"])] == ["c-5", "c-7"]
+    assert [one.id for one in datasets.rows("cases", category="theft", limit=2)] == ["c-0", "c-3"]
+    assert [one.id for one in datasets.rows("cases", contains="item 77.")] == ["c-77"]
+    assert datasets.row("cases", "c-9").case == given[9].case
+    assert Row.model_validate_json(back[5].model_dump_json()) == back[5]
+
+
+def test_a_sample_depends_on_its_seed_and_keeps_the_order(datasets: Datasets) -> None:
+    datasets.add("cases", [row(criminal(n)) for n in range(100)])
+    drawn = [one.id for one in datasets.rows("cases", sample=10, seed=1)]
+    assert drawn == [one.id for one in datasets.rows("cases", sample=10, seed=1)]
+    assert drawn != [one.id for one in datasets.rows("cases", sample=10, seed=2)]
+    assert drawn == sorted(drawn, key=lambda name: int(name[2:]))
+    assert len(set(drawn)) == 10
+    assert len(list(datasets.rows("cases", sample=500))) == 100
+
+
+def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) -> None:
+    first = datasets.add("cases", [row(criminal(n)) for n in range(3)])
+    again = datasets.add("cases", [row(criminal(n)) for n in range(3)])
+    other = datasets.add("other", [row(criminal(n)) for n in range(3)])
+    more = datasets.add("cases", [row(criminal(n)) for n in range(4)])
+    split = datasets.add("cases", [row(criminal(n), split="test") for n in range(4)])
+    assert first.version == again.version == other.version
+    assert len({first.version, more.version, split.version}) == 3
+    assert [one.version for one in datasets.versions("cases")] == [first.version, more.version, split.version]
+    assert [(one.name, one.version) for one in datasets.list()] == [("cases", split.version), ("other", other.version)]
+    assert len(list(datasets.rows("cases", first.version))) == 3
+    datasets.delete("cases", more.version)
+    assert len(list(datasets.rows("cases", first.version))) == 3
+    datasets.delete("cases")
+    assert [one.name for one in datasets.list()] == ["other"]
+    left = datasets.database.connection.execute("SELECT count(*) FROM dataset_rows").fetchone()[0]
+    assert left == 3
+
+
+def test_what_is_not_there_is_said_in_a_sentence(datasets: Datasets) -> None:
+    datasets.add("cases", [row(criminal(1), split="test")])
+    for call, said in (
+        (lambda: datasets.info("none"), "no dataset “none”"),
+        (lambda: datasets.info("cases", "abc"), "no version “abc”"),
+        (lambda: list(datasets.rows("cases", split="dev")), "no split “dev”. It has: test"),
+        (lambda: list(datasets.rows("cases", ids=["c-2"])), "no row c-2"),
+        (lambda: datasets.add("a b", [row(criminal(1))]), "can’t|can't name a dataset"),
+        (lambda: datasets.add("empty", []), "would have no row"),
+        (lambda: datasets.add("mixed", [row(criminal(1)), row(dispute(1, 9, 8))]), "Keep one kind"),
+        (lambda: datasets.split("cases", parts={"a": 0}), "a share above 0"),
+    ):
+        with pytest.raises(CourtroomError, match=said):
+            call()
+
+
+def test_rows_added_again_after_a_kill_are_there_once(datasets: Datasets) -> None:
+    given = [row(criminal(n)) for n in range(3 * CHUNK + 7)]
+
+    def dying() -> Iterator[Row]:
+        yield from given[: 2 * CHUNK + 3]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        datasets.add("cases", dying(), "x")
+    assert [(job.name, job.taken) for job in datasets.pending()] == [("cases", 2 * CHUNK)]
+    assert datasets.list() == []
+    info = datasets.add("cases", given, "x")
+    assert [one.id for one in datasets.rows("cases")] == [one.id for one in given]
+    assert info.version == datasets.add("unbroken", given).version
+    assert datasets.pending() == []
+
+
+def test_going_on_with_other_rows_is_refused(datasets: Datasets) -> None:
+    def dying() -> Iterator[Row]:
+        yield from (row(criminal(n)) for n in range(CHUNK))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        datasets.add("cases", dying(), "x")
+    with pytest.raises(CourtroomError, match="begun with other rows"):
+        datasets.add("cases", [row(criminal(n)) for n in range(1, CHUNK + 1)], "x")
+    assert datasets.add("cases", [row(criminal(1))], "x").count == 1
+
+
+def test_a_second_row_of_one_id_has_an_id_of_its_own(datasets: Datasets) -> None:
+    datasets.add("cases", [row(criminal(1)), row(criminal(1)), row(criminal(2)), row(criminal(1))])
+    rows = list(datasets.rows("cases"))
+    assert [one.id for one in rows] == ["c-1", "c-1-row-1", "c-2", "c-1-row-3"]
+    assert [one.case.id for one in rows] == [one.id for one in rows]
+
+
+def test_a_damaged_row_is_named_and_the_others_are_read(datasets: Datasets) -> None:
+    datasets.add("cases", [row(criminal(n)) for n in range(3)])
+    datasets.database.connection.execute("UPDATE dataset_rows SET body = '{' WHERE id = 'c-1'")
+    with pytest.raises(Unreadable, match="The row c-1 can't be read"):
+        list(datasets.rows("cases"))
+    assert [one.id for one in datasets.rows("cases", ids=["c-0", "c-2"])] == ["c-0", "c-2"]
+
+
+# --- labelled texts ---------------------------------------------------------------------------------------------
+
+
+def test_a_text_is_a_task_of_its_own_and_label_set_and_examples_are_shared(datasets: Datasets) -> None:
+    given = [row(task(n, "joy" if n % 2 else "fear"), split="train" if n < 40 else "test") for n in range(50)]
+    info = datasets.add("feelings", given)
+    test = list(datasets.rows("feelings", split="test"))
+    case = test[0].case
+    assert isinstance(case, LabelledTask)
+    assert (case.id, case.labels, case.question, len(case.items), case.examples) == (
+        "t-40",
+        ("joy", "fear"),
+        "Which?",
+        1,
+        (),
+    )
+    assert {one.case.pool for one in test if isinstance(one.case, LabelledTask)} == {f"dataset-{info.version}-train"}
+    bodies = datasets.database.connection.execute("SELECT body FROM dataset_rows").fetchall()
+    assert not any("Which?" in body["body"] for body in bodies)
+    pool = list(datasets.examples(case.pool))
+    assert len(pool) == 40
+    assert pool[1].id == f"{case.under('joy')}item/t-1"
+    assert list(datasets.examples("0123456789abcdef")) == []
+
+
+def test_without_a_train_split_the_other_texts_are_the_examples(datasets: Datasets) -> None:
+    datasets.add("feelings", [row(task(n, "joy" if n % 2 else None)) for n in range(6)])
+    case = datasets.row("feelings", "t-3").case
+    assert isinstance(case, LabelledTask)
+    pool = [example.id for example in datasets.examples(case.pool)]
+    assert pool == [f"{case.under('joy')}item/t-{n}" for n in (1, 3, 5)]
+    assert f"{case.under('joy')}item/t-3" in case.itself(case.items[0])  # so it is no precedent of itself
+
+
+def test_texts_with_other_labels_are_refused(datasets: Datasets) -> None:
+    other = LabelledTask(id="o", title="O", labels=("a", "b"), items=(Labelled(id="o", text="x"),))
+    with pytest.raises(CourtroomError, match="same labels and question"):
+        datasets.add("feelings", [row(task(1, "joy")), row(other)])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+def test_a_run_on_a_text_of_a_dataset_finds_examples_of_its_train_split_and_no_test_text(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    words = ("bright sunny morning", "dark empty cellar")
+    given = [
+        row(task(n, ("joy", "fear")[n % 2], f"a {words[n % 2]} number {n}"), split="train" if n < 8 else "test")
+        for n in range(10)
+    ]
+    house.datasets.add("feelings", given)
+    procedure = house.hearing("labelled")
+    setup = procedure.setup.model_validate({"judges": 1, "hearings": 1, "explain": False})
+    found = set()
+    for one in house.datasets.rows("feelings", split="test"):
+        run = house.new_run(procedure.name, one.case, setup, 0)
+        house.runner.go(run)
+        house.runner.wait(run)
+        assert house.store.run(run).status == "done"
+        found |= {hit.id for look in house.record(run).retrievals for hit in look.hits}
+    house.close()
+    numbers = {int(name.rpartition("-")[2]) for name in found}
+    assert found
+    assert numbers <= set(range(8))
+
+
+# --- splits -----------------------------------------------------------------------------------------------------
+
+
+def test_disputes_are_split_three_to_one_to_two_alike_in_category_and_margin(datasets: Datasets) -> None:
+    votes = [(9, 8), (12, 5), (17, 0), (8, 9), (2, 15)]
+    before = datasets.add("disputes", [row(dispute(n, *votes[n % 5])) for n in range(360)])
+    info = datasets.split("disputes", seed=3)
+    assert info.splits == {"train": 180, "validation": 60, "test": 120}
+    assert info.version != before.version
+    assert datasets.info("disputes").version == info.version
+    assert datasets.info("disputes", before.version).splits == {}
+    share = {"train": 1 / 2, "validation": 1 / 6, "test": 1 / 3}
+    counts: Counter[tuple[str, str, int]] = Counter()
+    for one in datasets.rows("disputes"):
+        assert isinstance(one.case, Dispute)
+        assert one.case.jury is not None
+        margin = abs(one.case.jury.buyer - one.case.jury.seller)
+        counts[one.split, one.category, 0 if margin < 3 else 1 if margin < 10 else 2] += 1
+    strata = {(category, margin) for _, category, margin in counts}
+    assert len(strata) == 9
+    for category, margin in strata:
+        whole = sum(counts[split, category, margin] for split in share)
+        for split, part in share.items():
+            assert abs(counts[split, category, margin] - part * whole) <= 1.5
+
+
+def test_the_same_seed_splits_alike_and_another_one_otherwise(datasets: Datasets) -> None:
+    datasets.add("cases", [row(criminal(n, f"charge {n % 7}")) for n in range(60)])
+    first, again, other = (datasets.split("cases", seed=seed) for seed in (1, 1, 2))
+    assert first.version == again.version
+    assert first.version != other.version
+    assert first.splits == other.splits == {"train": 30, "validation": 10, "test": 20}
+
+
+def test_many_small_strata_still_give_all_their_share(datasets: Datasets) -> None:
+    datasets.add("cases", [row(criminal(n, f"charge {n}")) for n in range(60)])
+    assert datasets.split("cases").splits == {"train": 30, "validation": 10, "test": 20}
+
+
+def test_rows_of_one_record_and_rows_with_one_text_stay_together(datasets: Datasets) -> None:
+    rows = [row(criminal(n), group=f"record-{n // 3}") for n in range(30)]
+    rows += [row(criminal(n, facts="The very same facts."), group=f"record-{n}") for n in range(100, 104)]
+    datasets.add("cases", rows)
+    info = datasets.split("cases", parts={"a": 1, "b": 1})
+    assert sum(info.splits.values()) == 34
+    found = examine(datasets, "cases")
+    assert (found.leaked, found.parted) == (0, ())
+
+
+# --- statistics and checks --------------------------------------------------------------------------------------
+
+
+def test_statistics_count_each_split(datasets: Datasets) -> None:
+    datasets.add("disputes", [row(dispute(n, *((17, 0) if n % 2 else (9, 8)))) for n in range(12)])
+    datasets.split("disputes", parts={"train": 1, "test": 1})
+    found = measure(datasets, "disputes")
+    whole = found.counts[ALL]
+    assert (whole.rows, whole.known, whole.outcomes) == (12, 12, {"buyer": 12})
+    assert whole.margins == {"near tie": 6, "clear": 0, "large": 6}
+    assert whole.numbers["evidence"].mean == 1
+    assert whole.numbers["votes"].most == 17
+    assert whole.length.least <= whole.length.median <= whole.length.most
+    assert sum(whole.lengths) == 12
+    assert {split: counts.rows for split, counts in found.counts.items()} == {ALL: 12, "train": 6, "test": 6}
+    assert [line["split"] for line in found.rows()] == [ALL, "train", "test"]
+    assert whole.classes["evidence"] == {"0": 0, "1": 12}
+    assert whole.classes["votes"]["17"] == 12
+
+    def draw_votes(statistics: Statistics, theme: str) -> go.Figure:
+        return draw_numbers(statistics, "votes", theme)
+
+    for draw in (draw_categories, draw_outcomes, draw_lengths, draw_margins, draw_votes):
+        for theme in ("light", "dark"):
+            figure = draw(found, theme)
+            axis = "x" if figure.data[0].orientation == "h" else "y"
+            assert {bar.name for bar in figure.data} == {"train", "test"}
+            assert sum(sum(getattr(bar, axis)) for bar in figure.data) == 12
+
+
+def test_figures_show_names_from_outside_as_plain_text(datasets: Datasets) -> None:
+    datasets.add("cases", [row(criminal(n, "<b>bold</b>"), split="<i>s</i>") for n in range(2)])
+    figure = draw_categories(measure(datasets, "cases"))
+    assert "<b>" not in json.dumps(figure.to_plotly_json(), default=str)
+    assert "<i>" not in json.dumps(figure.to_plotly_json(), default=str)
+
+
+def test_a_text_in_two_splits_is_a_leak_whatever_its_spaces_and_case(datasets: Datasets) -> None:
+    rows = [
+        row(criminal(1, facts="He took a phone."), split="train"),
+        row(criminal(2, facts="he  TOOK a phone！"), split="test"),
+        row(criminal(3, facts="He took a car."), split="test"),
+    ]
+    datasets.add("cases", rows)
+    found = examine(datasets, "cases")
+    assert [(leak.rows, leak.splits) for leak in found.leaks] == [(("c-1", "c-2"), ("test", "train"))]
+    assert (found.leaked, found.repeated, found.clean) == (1, 1, False)
+    assert any("more than one split" in sentence for sentence in found.sentences())
+    datasets.split("cases", parts={"train": 2, "test": 1})
+    assert examine(datasets, "cases").leaked == 0
+
+
+def test_one_text_with_two_outcomes_is_a_contradiction(datasets: Datasets) -> None:
+    datasets.add("feelings", [row(task(1, "joy", "so so")), row(task(2, "fear", "So so.")), row(task(3, None))])
+    found = examine(datasets, "feelings")
+    assert found.contradicted == 1
+    assert found.contradictions[0].outcomes == ("fear", "joy")
+    assert found.unknown == 1
+
+
+def test_a_clean_dataset_has_nothing_said_of_it(datasets: Datasets) -> None:
+    datasets.add("cases", [row(criminal(n)) for n in range(5)])
+    found = examine(datasets, "cases")
+    assert found.clean
+    assert found.sentences() == []
+
+
+def test_large_numbers_are_counted_by_class(datasets: Datasets) -> None:
+    terms = [0, 1, 6, 36, 120]
+    rows = []
+    for number, months in enumerate(terms):
+        case = criminal(number)
+        assert case.gold is not None
+        gold = case.gold.model_copy(update={"term_of_imprisonment": Term(imprisonment=months)})
+        rows.append(row(case.model_copy(update={"gold": gold})))
+    datasets.add("cases", rows)
+    assert measure(datasets, "cases").counts[ALL].classes["months"] == {
+        "0": 1, "1": 1, "2 to 4": 0, "5 to 9": 1, "10 to 19": 0, "20 to 49": 1, "50 to 99": 0, "100 to 199": 1,
+    }  # fmt: skip

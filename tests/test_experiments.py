@@ -1,0 +1,461 @@
+"""Experiments: planned, estimated, run, paused, failed and tried again, within a budget; and predictions made elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from aiohttp import web
+from typer.testing import CliRunner
+
+from courtroom.__main__ import app
+from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.courthouse import Courthouse
+from courtroom.datasets import Row
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.run_list import ExperimentLine, RunList, Wanted
+from courtroom.experiments import frame
+from courtroom.experiments.plan import cells
+from courtroom.experiments.results import Results
+from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
+from courtroom.experiments.words import sentence
+from courtroom.settings import Settings
+from courtroom.upkeep.doctor import examine
+from tests.forks import Fork
+from tests.killed_experiment import go_on
+from tests.openai_server import OpenAIServer
+from tests.real import FOLDER, needs_real_data
+
+TEXTS = (
+    "The parcel came late",
+    "A fine day by the lake",
+    "My train was cancelled",
+    "We won the match",
+    "It rains again",
+    "Good soup",
+)
+SINGLE = {"structure": "single", "judges": 1, "shots": 0, "explain": False}
+TRIAL = {"structure": "parallel", "judges": 3, "shots": 0, "explain": False, "hearings": 1}
+
+
+def texts() -> Iterator[Row]:
+    for number, text in enumerate(TEXTS):
+        label = "glad" if number % 2 else "sad"
+        case = LabelledTask(
+            id=f"text-{number}", title=text, labels=("sad", "glad"), question="How does the writer feel?",
+            items=(Labelled(id=f"text-{number}", text=text, label=label),),
+        )  # fmt: skip
+        yield Row(id=case.id, case=case, category="odd" if number % 2 else "even", split="test")
+
+
+def spec(**given: Any) -> Experiment:
+    values = {
+        "name": "feelings",
+        "dataset": {"name": "feelings"},
+        "arms": [
+            {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
+            {"name": "three judges", "procedure": "courtroom-llm", "set": TRIAL},
+        ],
+    }
+    return parsed({**values, **given}, "here")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the dataset."""
+    home = tmp_path_factory.mktemp("experiments") / "home"
+    house = Courthouse(Settings(home=home))
+    house.datasets.add("feelings", texts())
+    house.close()
+    return home
+
+
+@pytest.fixture
+def house(home: Path, tmp_path: Path) -> Iterator[Courthouse]:
+    shutil.copytree(home, tmp_path / "home")
+    house = Courthouse(Settings(home=tmp_path / "home"))
+    yield house
+    house.close()
+
+
+def done(house: Courthouse, experiment: Experiment) -> Results:
+    name = house.experiments.begin(experiment)
+    house.experiments.go(name)
+    house.experiments.wait(name, 60)
+    return house.experiments.results(name)
+
+
+# --- the file and the plan --------------------------------------------------------------------------------------
+
+
+def test_a_file_says_all_of_an_experiment_and_is_written_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "feelings.toml"
+    file.write_text(as_toml(spec(repeats=2, budget={"money": 1.5}, measures=("accuracy",))))
+    assert read_toml(file) == spec(repeats=2, budget={"money": 1.5}, measures=("accuracy",))
+    file.write_text('name = "a"\ndataset = "b"\n[[arm]]\nname = "x"\npredictions = "answers.csv"\n')
+    read = read_toml(file)
+    assert (read.dataset.name, read.arms[0].predictions) == ("b", str(tmp_path / "answers.csv"))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("name = [", "can't be read as an experiment"),
+        ('name = "a"\ndataset = "b"\n', "arms"),
+        ('name = "a"\ndataset = "b"\n[[arm]]\nname = "x"\n', "either a procedure or a file of predictions"),
+        ('name = "a"\ndataset = "b"\nrepeat = 3\n[[arm]]\nname = "x"\nprocedure = "p"\n', "repeat"),
+        (
+            'name = "a"\n[dataset]\nname = "b"\nsplit = "test"\n[knowledge]\ntrain = "test"\n[[arm]]\nname = "x"\nprocedure = "p"\n',
+            "would be tested on what was learned from it",
+        ),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused_with_a_sentence(text: str, why: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text(text)
+    with pytest.raises(CourtroomError, match=why):
+        read_toml(file)
+
+
+def test_the_same_file_has_the_same_cells_and_another_one_others() -> None:
+    mine = [cell.run for cell in cells(spec(repeats=2), ["a", "b"])]
+    assert mine == [cell.run for cell in cells(spec(repeats=2, budget={"calls": 5}, title="T"), ["a", "b"])]
+    assert len(set(mine)) == 2 * 2 * 2
+    assert not set(mine) & {
+        cell.run for cell in cells(spec(repeats=2, dataset={"name": "feelings", "version": "2"}), ["a", "b"])
+    }
+    assert [(cell.arm, cell.row, cell.repeat, cell.seed) for cell in cells(spec(repeats=2), ["a"])] == [
+        (0, "a", 0, 0), (1, "a", 0, 0), (0, "a", 1, 1), (1, "a", 1, 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"dataset": {"name": "nothing"}}, "nothing"),
+        ({"measures": ("votes_mae",)}, "There is no measure “votes_mae”"),
+        ({"arms": [{"name": "x", "procedure": "juris"}]}, "x: JURIS hears cases of the kind “document”"),
+        ({"arms": [{"name": "x", "procedure": "none"}]}, "x: there is no procedure “none”"),
+        ({"arms": [{"name": "x", "procedure": "courtroom-llm", "set": {"judges": 2}}]}, "x: .*odd"),
+        ({"arms": [{"name": "x", "predictions": "/nowhere.csv"}]}, "can't be read"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_asked(
+    house: Courthouse, given: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(CourtroomError, match=why):
+        house.experiments.begin(spec(**given))
+    assert house.experiments.store.experiments() == []
+
+
+# --- running ----------------------------------------------------------------------------------------------------
+
+
+def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courthouse) -> None:
+    experiment = spec(repeats=2)
+    takes = house.experiments.estimate(experiment)
+    found = done(house, experiment)
+    assert (found.kept.status, found.kept.reason) == ("done", "")
+    assert len(found.rows) == len(TEXTS) * 2 * 2
+    records = [house.record(row.run) for row in found.rows]
+    assert {record.run.status for record in records} == {"done"}
+    assert {record.run.origin for record in records} == {"cell"}
+    assert takes.calls == sum(record.asked for record in records), "the estimate is what it took"
+    for arm in found.arms:
+        line = found.table.line(arm, "all cases")
+        assert line is not None
+        mine = [row for row in found.rows if row.arm == arm]
+        hits = [row.outcome.outcome == label(row.case) for row in mine if row.outcome]
+        assert line.values["accuracy"].value == pytest.approx(sum(hits) / len(hits))
+        assert found.table.spent[arm].calls == sum(len(house.record(row.run).calls) for row in mine)
+    assert found.steady["three judges"].consistency is not None
+    assert len(found.pairs) == 2, "accuracy and macro F1 of the one pair"
+
+
+def label(case: Any) -> str:
+    return str(case.items[0].label)
+
+
+def test_the_same_experiment_again_asks_nothing_and_makes_no_run(house: Courthouse) -> None:
+    first = done(house, spec())
+    runs = len(house.store.runs())
+    again = done(house, spec(title="The same under a title"))
+    assert again.kept.id == first.kept.id
+    assert again.kept.experiment.title == "The same under a title"
+    assert len(house.store.runs()) == runs
+    assert [row.outcome for row in again.rows] == [row.outcome for row in first.rows]
+
+
+def test_all_runs_of_an_experiment_are_one_line_among_the_runs(house: Courthouse) -> None:
+    found = done(house, spec())
+    listed = RunList(house.database)
+    assert listed.count(Wanted()) == 1
+    (line,) = listed.page(Wanted(), 0, 10, "case")
+    assert isinstance(line, ExperimentLine)
+    assert (line.id, line.title, line.runs, line.status) == (found.kept.id, "feelings", 12, "done")
+    assert listed.page(Wanted(text="no such case"), 0, 10) == []
+    findings = [one for one in examine(house.settings) if one.about.startswith(("rows: experiments", "rows: strays"))]
+    assert [one.state for one in findings] == ["fine", "fine"]
+
+
+def test_a_dataset_that_changes_changes_nothing_of_an_experiment_on_record(house: Courthouse) -> None:
+    first = done(house, spec())
+    house.datasets.add("feelings", (row for row in texts() if row.category == "odd"), source="changed")
+    found = house.experiments.results(first.kept.id)
+    assert len(found.rows) == len(first.rows) == 12
+    assert house.experiments.begin(spec()) != first.kept.id, "the file now means the new version"
+
+
+def test_a_budget_that_is_reached_stops_plainly_and_can_be_raised(house: Courthouse) -> None:
+    experiment = spec(budget={"calls": 17}, at_once=4)
+    found = done(house, experiment)
+    assert found.kept.status == "paused"
+    assert found.kept.reason.startswith("The budget of 17 calls has no room for another cell: ")
+    assert "cells are left" in found.kept.reason
+    states = {row.state for row in found.rows}
+    assert states == {"done", "waiting"}
+    assert 10 < sum(row.outcome.asked for row in found.rows if row.outcome) <= 17
+    whole = done(house, spec(at_once=4))
+    assert whole.kept.id == found.kept.id, "how much may be spent is no part of what it is"
+    assert whole.kept.status == "done"
+
+
+def test_a_cell_that_fails_is_a_row_with_its_reason_and_can_be_tried_again(house: Courthouse) -> None:
+    poor = {**SINGLE, "budget.calls": 1, "structure": "multiple", "judges": 3}
+    arms = [
+        {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
+        {"name": "poor", "procedure": "courtroom-llm", "set": poor},
+    ]
+    found = done(house, spec(arms=arms, at_once=1))
+    assert found.kept.status == "done"
+    assert found.kept.reason == "6 cells failed. Their rows say why; try them again."
+    failed = [row for row in found.rows if row.state == "failed"]
+    assert {row.arm for row in failed} == {"poor"}
+    assert failed[0].reason.startswith("The budget of 1 calls is used up.")
+    assert failed[-1].reason.startswith("Not tried: the first 5 cells of this arm failed.")
+    assert {row.state for row in found.rows if row.arm == "one judge"} == {"done"}
+    assert found.table.spent["poor"].failed == 6
+    setup = house.procedures["courtroom-llm"].setup
+    for row in failed:
+        if house.store.status(row.run) != "deleted":
+            kept = house.store.setup(row.run, setup)
+            house.store.replace_setup(row.run, kept.model_copy(update={"budget": setup().budget}))
+    assert house.experiments.try_again(found.kept.id) == 6
+    house.experiments.wait(found.kept.id, 60)
+    again = house.experiments.results(found.kept.id)
+    assert sum(row.state == "done" for row in again.rows if row.arm == "poor") == 5
+
+
+def test_arms_that_ask_the_same_ask_it_once_and_the_estimate_says_so(house: Courthouse) -> None:
+    arms = [{"name": name, "procedure": "courtroom-llm", "set": SINGLE} for name in ("one", "the same")]
+    experiment = spec(arms=arms)
+    takes = house.experiments.estimate(experiment)
+    assert (takes.calls, takes.shared) == (6, 6)
+    found = done(house, experiment)
+    assert sum(row.outcome.asked for row in found.rows if row.outcome) == 6
+    assert sum(row.outcome.calls for row in found.rows if row.outcome) == 12
+
+
+def test_an_arm_whose_model_does_not_answer_fails_and_the_others_end(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(body: dict[str, Any]) -> Any:
+        known = body["model"] == "real"
+        return None if known else web.json_response({"error": {"message": "no such model"}}, status=404)
+
+    with OpenAIServer(answer=refuse) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        arms = [
+            {"name": name, "procedure": "courtroom-llm", "model": f"openai/{name}", "set": SINGLE}
+            for name in ("real", "gone")
+        ]
+        found = done(house, spec(arms=arms))
+    assert found.kept.status == "done"
+    assert {row.state for row in found.rows if row.arm == "real"} == {"done"}
+    assert {row.state for row in found.rows if row.arm == "gone"} == {"failed"}
+    assert all(row.reason for row in found.rows if row.arm == "gone")
+    assert server.calls >= 12
+
+
+def test_cells_teach_nothing(house: Courthouse) -> None:
+    before = house.database.connection.execute("SELECT count(*) FROM lessons").fetchone()[0]
+    case = house.library.case("criminal-bus-wallet")
+    house.datasets.add("one", [Row(id=case.id, case=case)])
+    arms = [{"name": "bench", "procedure": "verdict"}]
+    found = done(house, spec(name="bench", dataset={"name": "one"}, arms=arms))
+    assert found.rows[0].state == "done"
+    assert house.database.connection.execute("SELECT count(*) FROM lessons").fetchone()[0] == before
+
+
+def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_nothing_again(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arms = [
+        {"name": name, "procedure": "courtroom-llm", "model": f"openai/{name}", "set": SINGLE} for name in ("a", "b")
+    ]
+    experiment = spec(arms=arms, at_once=1)
+    tables, calls = [], []
+    for name, kills in (("broken", (5, 4)), ("whole", ())):
+        with OpenAIServer() as server:
+            monkeypatch.setenv("OPENAI_API_BASE", server.url)
+            monkeypatch.setenv("OPENAI_API_KEY", "none")
+            monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / name)))
+            house = Courthouse()
+            kept = house.experiments.begin(experiment)
+            house.close()
+            for last in (*kills, 0):
+                code = Fork(go_on, kept, last).finish().returncode
+                assert code == (-signal.SIGKILL if last else 0)
+            house = Courthouse()
+            found = house.experiments.results(kept)
+            tables.append([(row.arm, row.row, row.state, row.outcome and row.outcome.details) for row in found.rows])
+            calls.append(server.calls)
+            assert found.kept.status == "done"
+            assert len(house.store.runs()) == 12
+            house.close()
+    assert tables[0] == tables[1]
+    assert calls[0] == calls[1] == 12
+
+
+def test_an_experiment_that_is_deleted_takes_its_runs_along(house: Courthouse) -> None:
+    found = done(house, spec())
+    house.experiments.delete(found.kept.name)
+    assert house.store.runs() == []
+    with pytest.raises(CourtroomError, match="There is no experiment"):
+        house.experiments.results(found.kept.id)
+
+
+# --- predictions made elsewhere ---------------------------------------------------------------------------------
+
+
+def answers(path: Path, models: dict[str, list[str]]) -> Path:
+    with path.open("w") as file:
+        for model, given in models.items():
+            for number, answer in enumerate(given):
+                file.write(json.dumps({"case": f"text-{number}", "model": model, "prediction": answer}) + "\n")
+    return path
+
+
+RIGHT = ["sad", "glad"] * 3
+
+
+def test_predictions_are_arms_beside_procedures(house: Courthouse, tmp_path: Path) -> None:
+    file = answers(tmp_path / "given.jsonl", {"good": RIGHT, "bad": ["glad"] * 6})
+    arms = [
+        {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
+        *({"name": name, "model": name, "predictions": str(file)} for name in ("good", "bad")),
+    ]
+    found = done(house, spec(arms=arms))
+    values = {line.arm: line.values["accuracy"].value for line in found.table.lines}
+    assert (values["good"], values["bad"]) == (1.0, 0.5)
+    assert {row.run for row in found.rows if row.arm == "good"} == {""}
+    (pair,) = [one for one in found.pairs if {one.a, one.b} == {"good", "bad"} and one.measure.name == "accuracy"]
+    assert (pair.test, pair.cases, pair.difference.value) == ("McNemar", 6, 0.5)
+    assert sentence(pair).startswith(
+        "Accuracy: no difference between good and bad is shown (100.0 % against 50.0 %; p = "
+    )
+    assert "cases would show a difference of this size (power 80 %, without correction)." in sentence(pair)
+
+
+def test_several_answers_to_a_case_are_its_repeats(house: Courthouse, tmp_path: Path) -> None:
+    file = answers(tmp_path / "given.jsonl", {"m": RIGHT})
+    with file.open("a") as lines:
+        lines.write('{"case": "text-0", "model": "m", "prediction": "glad"}\n')
+    found = done(house, spec(arms=[{"name": "m", "predictions": str(file)}]))
+    assert [(row.row, row.repeat) for row in found.rows if row.row == "text-0"] == [("text-0", 0), ("text-0", 1)]
+    assert found.table.lines[0].values["accuracy"].value == pytest.approx(6 / 7)
+    assert found.steady["m"].consistency == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"case": "text-0"}\n', "line 1: the answer is missing"),
+        ('{"prediction": "sad"}\n', "line 1: the case is missing"),
+        ('{"case": "text-0", "prediction": "sad"}\nno\n', "line 2: it is no JSON"),
+        ('{"case": "elsewhere", "prediction": "sad"}\n', "none of the 1 predictions is of a case"),
+        (
+            '{"case": "text-0", "model": "a", "prediction": "sad"}\n{"case": "text-0", "model": "b", "prediction": "sad"}\n',
+            "has those of: a, b",
+        ),
+    ],
+)
+def test_predictions_that_can_not_be_read_are_refused_with_their_line(
+    house: Courthouse, tmp_path: Path, text: str, why: str
+) -> None:
+    file = tmp_path / "given.jsonl"
+    file.write_text(text)
+    with pytest.raises(CourtroomError, match=why):
+        house.experiments.begin(spec(arms=[{"name": "m", "predictions": str(file)}]))
+
+
+# --- the shell --------------------------------------------------------------------------------------------------
+
+
+def shell(*words: str, code: int = 0) -> str:
+    found = CliRunner().invoke(app, list(words))
+    if found.exception and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    assert found.exit_code == code, found.output
+    return found.stdout
+
+
+def test_the_shell_runs_a_file_and_writes_what_came_of_it(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(home, tmp_path / "home")
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+    file = tmp_path / "feelings.toml"
+    file.write_text(as_toml(spec()))
+    takes = json.loads(shell("experiment", "run", str(file), "--estimate", "--json"))
+    assert (takes["cells"], takes["money"]) == (12, 0.0)
+    found = json.loads(shell("experiment", "run", str(file), "--json"))
+    assert found["cells"] == {"done": 12, "failed": 0, "waiting": 0}
+    assert shell("experiment", "status").split("\t")[1:3] == ["done", "12 of 12 cells"]
+    assert "one judge\t6 done\t" in shell("experiment", "status", "feelings")
+    assert "| one judge |" in shell("experiment", "results", "feelings")
+    for name in ("cells.csv", "cells.parquet", "cells.jsonl", "table.md", "table.tex"):
+        shell("experiment", "export", "feelings", "--to", str(tmp_path / name))
+    whole = frame("feelings")
+    assert list(whole.columns[:8]) == ["arm", "case", "category", "repeat", "run", "state", "reason", "outcome"]
+    assert (
+        len(pd.read_csv(tmp_path / "cells.csv")) == len(pd.read_parquet(tmp_path / "cells.parquet")) == len(whole) == 12
+    )
+    assert whole.groupby("arm")["accuracy"].mean().to_dict() == {
+        line["arm"]: pytest.approx(line["values"]["accuracy"][0]) for line in found["lines"]
+    }
+    assert r"\begin{tabular}{lrr}" in (tmp_path / "table.tex").read_text()
+
+
+@needs_real_data
+def test_eight_language_models_are_eight_arms_by_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+    shell("datasets", "import", str(FOLDER / "lawbench"), "--name", "lawbench")
+    predictions = FOLDER / "lawbench_predictions"
+    found = json.loads(
+        shell("experiment", "predictions", str(predictions), "--dataset", "lawbench", "--measure", "lawbench",
+              "--measure", "abstention", "--by-category", "--json")
+    )  # fmt: skip
+    with (predictions / "reference_scores.csv").open() as file:
+        known = {(row["task"], row["model"]): row for row in csv.DictReader(file)}
+    assert len(found["lines"]) == len(known) == 48
+    for line in found["lines"]:
+        reference = known[line["group"], line["arm"]]
+        assert line["values"]["lawbench"][0] == pytest.approx(float(reference["score"]), abs=1e-9)
+        assert line["values"]["abstention"][0] == pytest.approx(float(reference["abstention_rate"]), abs=1e-9)
+    pairs = {(one["measure"], one["group"], *one["arms"]): one for one in found["pairs"]}
+    held = pairs["lawbench", "3-6", "GPT4", "qwen-7b-chat-hf"]
+    assert (held["test"], held["holds"]) == ("McNemar", True)
+    assert held["sentence"].startswith(
+        "LawBench score on 3-6: GPT4 is better than qwen-7b-chat-hf (46.5 % against 24.5 %; "
+    )
+    assert not pairs["lawbench", "3-6", "GPT-3.5-turbo-0613", "qwen-7b-chat-hf"]["holds"]
+    assert len(found["summary"]) == 12
