@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
@@ -15,6 +16,14 @@ from courtroom.strict import Strict
 Condition = Literal["same", "votes", "reasons", "neither"]
 CONDITIONS: tuple[Condition, ...] = ("same", "votes", "reasons", "neither")
 """What a member is shown of its peers: what it was shown then, their votes alone, their reasons alone, nothing of them."""
+
+TITLES: Mapping[Condition, str] = {
+    "same": "the same as then",
+    "votes": "its peers' votes, no reasons",
+    "reasons": "its peers' reasons, no votes",
+    "neither": "nothing of its peers",
+}
+"""What a page calls them."""
 
 
 class Sample(Strict):

@@ -11,7 +11,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.questions.asides import Condition
+from courtroom.questions.asides import TITLES
 from courtroom.questions.audit import MOST_SEEDS, SEEDS, Audit, Audited, auditable, shares, why_none
 from courtroom.questions.naming import MEANINGS
 from courtroom.questions.shown import call_before, new_in
@@ -20,13 +20,6 @@ from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.records import read
 from pages.parts.shared.units import count, many, money
-
-CONDITIONS: dict[Condition, str] = {
-    "same": "the same as then",
-    "votes": "its peers' votes, no reasons",
-    "reasons": "its peers' reasons, no votes",
-    "neither": "nothing of its peers",
-}
 
 
 def audit_view(house: Courthouse, record: Record, call: Called) -> None:
@@ -123,10 +116,10 @@ def _result(audit: Audit) -> None:
     st.markdown(f"**{literal(audit.name.capitalize())}.** {literal(MEANINGS[audit.name])}")
     table = pd.DataFrame(
         {
-            "shown": [told for name, told in CONDITIONS.items() if name in audit.counts],
-            f"voted {audit.after}": [audit.counts[name].again for name in CONDITIONS if name in audit.counts],
-            "voted otherwise": [audit.counts[name].other for name in CONDITIONS if name in audit.counts],
-            "no answer": [audit.counts[name].missing for name in CONDITIONS if name in audit.counts],
+            "shown": [told for name, told in TITLES.items() if name in audit.counts],
+            f"voted {audit.after}": [audit.counts[name].again for name in TITLES if name in audit.counts],
+            "voted otherwise": [audit.counts[name].other for name in TITLES if name in audit.counts],
+            "no answer": [audit.counts[name].missing for name in TITLES if name in audit.counts],
         }
     )
     st.dataframe(table, hide_index=True, width="stretch")
