@@ -46,6 +46,10 @@ from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
+from courtroom.questions.asides import AsideStore
+from courtroom.questions.audit import Audits
+from courtroom.questions.interview import METHODS, Interviews
+from courtroom.questions.marks import MarkStore
 from courtroom.settings import Settings, from_environment
 from courtroom.store.database import Database
 from courtroom.store.log import LogFile
@@ -121,6 +125,8 @@ class Courthouse:
         self.people = People(self.database, self.writer)
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
+        self.asides = AsideStore(self.database)
+        self.marks = MarkStore(self.database)
         self.taking_in: dict[str, TakingIn] = {}
         """Imports that this process has worked on, by their digests."""
         self._pools: set[str] = set()
@@ -188,6 +194,18 @@ class Courthouse:
         return Sweeper(SweepStore(self.database), self)
 
     @cached_property
+    def audits(self) -> Audits:
+        """Audits of votes: why a member changed sides."""
+        of = (self.procedures, self.store, self.answers, self.asides, self.capabilities, self.writer)
+        return Audits(*of, runner=lambda: self.runner)
+
+    @cached_property
+    def interviews(self) -> Interviews:
+        """Questions of persons to members."""
+        of = (self.procedures, self.answers, self.asides, self.writer)
+        return Interviews(*of, runner=lambda: self.runner)
+
+    @cached_property
     def experiments(self) -> Lab:
         """Experiments."""
         return Lab(ExperimentStore(self.database), self)
@@ -200,7 +218,8 @@ class Courthouse:
     @cached_property
     def pool(self) -> ModelPool:
         """All models that can be asked."""
-        offline = {task: method for one in self.procedures.values() for task, method in one.offline.items()}
+        methods = (METHODS, *(one.offline for one in self.procedures.values()))
+        offline = {task: method for one in methods for task, method in one.items()}
         return ModelPool(self.media, self.connections, offline=offline, capabilities=self.capabilities)
 
     @property

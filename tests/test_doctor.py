@@ -298,6 +298,8 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "ALTER TABLE imports DROP COLUMN how",
         "DROP TABLE memory_states",
         "DROP TABLE memory_snapshots",
+        "DROP TABLE asides",
+        "DROP TABLE marks",
         *(f"DROP TABLE {name}" for name in ("datasets", "dataset_rows", "dataset_splits", "dataset_problems")),
         "DROP TABLE dataset_relevance",
         "DROP TABLE experiments",
