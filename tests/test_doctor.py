@@ -56,7 +56,7 @@ def stray_words(home: Path) -> None:
 def damage_a_datasets_row(home: Path) -> None:
     change(
         home,
-        "INSERT INTO dataset_rows VALUES (1, 0, 'r', '', '', '', 0, '', '', 1, 'en', NULL, x'00', '{}', '{\"id\": 1')",
+        "INSERT INTO dataset_rows VALUES (1, 7, 'r', '', '', '', 0, '', '', 1, 'en', NULL, x'00', '{}', '{\"id\": 1')",
     )
 
 
