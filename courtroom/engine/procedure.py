@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from courtroom.cases.case import Case
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import Block
 from courtroom.engine.court import Court
-from courtroom.engine.events import Verdict
+from courtroom.engine.events import Called, Verdict
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member, Setup
@@ -59,6 +59,22 @@ class Choice:
     mark: str
 
 
+Seating = Literal["ring", "bench", "rows"]
+"""How members sit in the room: those who vote around a ring, or on a bench before the others, or all in rows in the order of work."""
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How votes are counted: what is drawn beside them, and where a recount by other rules starts from."""
+
+    above: float | None = None
+    """The share of all seats that ends the discussion when it is exceeded, 0 to 1; None where nothing ends it early."""
+    tie: str | None = None
+    """The choice to which a tie goes; None where another thing decides."""
+    by_last: bool = False
+    """Whether the last member's vote decides alone."""
+
+
 @dataclass(frozen=True)
 class View:
     """What only this procedure can show: blocks drawn from a run's record, on one tab.
@@ -96,6 +112,17 @@ class Source:
     """A sentence for where nothing was found; it says what to do."""
     read: Callable[[Iterable[Record]], Iterable[Any]]
     batch: Callable[[Sequence[Any]], Case]
+
+
+@dataclass(frozen=True)
+class Peers:
+    """What of a task's inputs comes from other members, so that a vote which follows from its answer can be audited."""
+
+    task: type[Task[Any]]
+    shown: Callable[[Any, bool, bool], Task[Any]]
+    """The same task with so much of it: (task, votes, reasons) -> task. Votes are what others decided, reasons why."""
+    choice: Callable[[Any, Any], str]
+    """What an answer votes for: (task, answer) -> a choice's name."""
 
 
 @dataclass(frozen=True)
@@ -155,10 +182,17 @@ class Procedure:
     choices_in: Callable[[Any], tuple[Choice, ...]] | None = None
     """What can be voted for where that depends on the case; `choices` is then empty."""
     exports: tuple[Export, ...] = ()
+    seating: Seating = "ring"
+    counting: Callable[[Any], Counting] = lambda setup: Counting()
+    """How votes are counted, from a complete setup."""
+    speaks_for: Callable[[Record, Called], str | None] = lambda record, call: None
+    """The choice for which a call puts a candidate or an argument forward, if it does."""
     teaches_from: Source | None = None
     """Where its cases come from, if they are made from runs of another procedure."""
     learns: Learns | None = None
     """How its runs teach a memory; None where they don't."""
+    peers: tuple[Peers, ...] = ()
+    """The tasks whose answers are votes and whose inputs hold what peers said; without any, no vote can be audited."""
     without_one: Callable[[Any], Mapping[str, Mapping[str, Any]]] = lambda setup: {}
     """The members that a complete setup can do without, by id, each with the changes of the setup that leave it out."""
 

@@ -29,7 +29,7 @@ from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 
 S = TypeVar("S", bound=Setup)
-OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments")
+OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments", "asides", "marks")
 """Tables whose rows go when their run is deleted; interventions stay, as they do no harm."""
 
 
@@ -103,6 +103,10 @@ class RunStore:
         if row is None:
             raise NoSuchRun(f"There is no run “{run}” here. See all runs with `python -m courtroom runs`.")
         return _run(row)
+
+    def has_runs(self) -> bool:
+        """Whether there is any run."""
+        return self._database.connection.execute("SELECT 1 FROM runs LIMIT 1").fetchone() is not None
 
     def runs(self) -> list[Run]:
         """All runs that can be read, in the order in which they were made; `unreadable` has the others."""

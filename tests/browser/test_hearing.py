@@ -60,7 +60,7 @@ def test_two_clicks_lead_from_the_first_screen_to_a_verdict(app: str, browser: B
     page = opened(browser, app)
     heard(page)
     expect(page.get_by_text("The offline model is not a language model", exact=False).first).to_be_visible()
-    expect(page.get_by_text("The real jury")).to_be_visible()
+    expect(page.get_by_text("The real jury", exact=True)).to_be_visible()
     sound(page)
     page.close()
 
@@ -117,7 +117,7 @@ def test_the_report_opens_without_the_app_and_shows_the_verdict(app: str, browse
     report = browser.new_context(offline=True).new_page()
     report.goto(path.as_uri())
     expect(report.get_by_text("Verdict:", exact=False).first).to_be_visible()
-    expect(report.locator(".js-plotly-plot").first).to_be_visible()
+    expect(report.locator(".room .seat").first).to_be_visible()
     assert "http" not in (
         report.evaluate("[...document.querySelectorAll('[src]')].map(e => e.src).join()") or ""
     ).replace("data:", "")

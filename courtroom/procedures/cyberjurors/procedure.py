@@ -6,11 +6,12 @@ from pathlib import Path
 
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.engine.paper import PaperSetting, changes
-from courtroom.engine.procedure import Preset, Procedure, Role, StageKind
+from courtroom.engine.procedure import Counting, Preset, Procedure, Role, StageKind
 from courtroom.judging.dispute_sides import CHOICES
 from courtroom.procedures.cyberjurors.deliberate import deliberate
 from courtroom.procedures.cyberjurors.offline.answers import METHODS
 from courtroom.procedures.cyberjurors.paper import MODEL, PAPER
+from courtroom.procedures.cyberjurors.peers import PEERS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, members, without_one
 from courtroom.procedures.cyberjurors.tasks import (
     AnalyseDispute,
@@ -65,6 +66,8 @@ CYBERJURORS = Procedure(
     at_most=at_most,
     views=VIEWS,
     without_one=without_one,
+    peers=PEERS,
+    counting=lambda setup: Counting(above=setup.consensus, tie=setup.tie),
     paper_settings=PAPER,
     presets=(
         Preset(

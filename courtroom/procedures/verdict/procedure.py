@@ -71,6 +71,7 @@ VERDICT = Procedure(
     looks_in=("statutes", "standards", "directives"),
     at_most=at_most,
     learns=Learns("learning.on", "memory", lambda setup: setup.can_learn),
+    seating="rows",
     views=VIEWS,
     presets=(
         Preset("Paper", "The published settings; the memory is read and not taught.", paper.changes(PAPER)),
