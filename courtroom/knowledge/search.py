@@ -130,9 +130,8 @@ class Knowledge:
         if embedding in ("", self._settings.embedding):
             return self
         if embedding not in self._others:
-            self._others[embedding] = Knowledge(
-                self._database, self._settings.model_copy(update={"embedding": embedding})
-            )
+            settings = self._settings.model_copy(update={"embedding": embedding})
+            self._others[embedding] = Knowledge(self._database, settings)
         return self._others[embedding]
 
     @cached_property
@@ -326,10 +325,9 @@ class Knowledge:
 
     async def warm(self, collections: tuple[Name, ...]) -> None:
         """Load what look-ups in these collections need, once. What changes later is taken in by the look-up that needs it."""
-        for name in collections:
-            if name not in self._warm:
-                await self.of(name).warm()
-                self._warm.add(name)
+        for name in (one for one in collections if one not in self._warm):
+            await self.of(name).warm()
+            self._warm.add(name)
 
     def close(self) -> None:
         """Let go of the indexes; a look-up opens them again."""
@@ -338,10 +336,8 @@ class Knowledge:
         found = [opened[name] for name in ("statutes", "charges", "cases", "examples") if name in opened]
         found += [self.precedents.collection] if "precedents" in opened else []
         found += [self.memory.standards, self.memory.directives, self.memory.buffer] if "memory" in opened else []
-        for collection in (*found, *self._opened.values()):
-            collection.close()
-        for other in self._others.values():
-            other.close()
+        for one in (*found, *self._opened.values(), *self._others.values()):
+            one.close()
 
     def _there(self, name: Name, base: str) -> Collection[Any]:
         """A collection of a base that holds something.
