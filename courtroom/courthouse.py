@@ -35,6 +35,7 @@ from courtroom.evaluation.comparison import Differences, put_in
 from courtroom.evaluation.family import Kin, family
 from courtroom.experiments.lab import Lab
 from courtroom.experiments.store import ExperimentStore
+from courtroom.experiments.sure import Repeats
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Knowledge, Query
@@ -191,6 +192,11 @@ class Courthouse:
     def experiments(self) -> Lab:
         """Experiments."""
         return Lab(ExperimentStore(self.database), self)
+
+    @cached_property
+    def repeats(self) -> Repeats:
+        """Repeats of runs, which say how sure their verdicts are."""
+        return Repeats(self)
 
     @cached_property
     def capabilities(self) -> Capabilities:

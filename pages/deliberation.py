@@ -114,6 +114,8 @@ if "at" not in st.query_params:
     interventions_view(house, procedure, record)
 if record.run.verdict:
     verdict_view(record, procedure)
+    if sure := house.repeats.sentence(run):
+        st.caption(literal(sure))
     if st.button(
         "What would change this verdict?",
         icon=":material/alt_route:",

@@ -38,8 +38,12 @@ POLICY = (
 """The page asks for nothing over a network, and only its own scripts run. (Plotly writes styles, and pictures as `blob:`.)"""
 
 
-def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: MediaStore) -> str:
-    """The report. Whatever a case, a model or a user wrote is shown as text and nothing in it takes effect."""
+def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: MediaStore, sure: str = "") -> str:
+    """The report. Whatever a case, a model or a user wrote is shown as text and nothing in it takes effect.
+
+    Args:
+        sure: what repeats of the run have shown, in a sentence; see `courtroom.experiments.sure`.
+    """
     procedure = procedure.about(record.case)
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     environment.filters.update(
@@ -56,6 +60,7 @@ def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: M
         procedure=procedure,
         choices=choices,
         verdict=record.run.verdict,
+        sure=sure,
         members=record.members,
         figures={name: _figure(figure, nonce) for name, figure in figures.items()},
         views=[(view, view.draw(record)) for view in procedure.views],

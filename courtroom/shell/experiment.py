@@ -159,6 +159,24 @@ def export(
         print(to)
 
 
+@app.command("sure")
+def sure(
+    run_: Annotated[str, typer.Argument(metavar="RUN", help="A run with a verdict.")],
+    budget: Annotated[float | None, typer.Option(help="US dollars for all its repeats.")] = None,
+    most: Annotated[int, typer.Option(min=1, max=1000, help="Repeats at most.")] = 40,
+    json_: Json = False,
+) -> None:
+    """How sure is a verdict? Repeat its run with other seeds until a sequential test shows or refutes the same outcome with at least 95 %."""
+    with opened() as house:
+        if budget is not None and budget <= 0:
+            raise CourtroomError("--budget needs an amount above 0.")
+        found = house.repeats.go(run_, budget, most, lambda now: print(f"{now.found.of} repeats", file=sys.stderr))
+    if json_:
+        print(json.dumps({**found.model_dump(mode="json"), "sentence": found.sentence}, ensure_ascii=False))
+    else:
+        print(f"{found.sentence} {found.reason}".strip())
+
+
 def _with_budget(experiment: Experiment, money: float | None) -> Experiment:
     if money is None:
         return experiment

@@ -69,7 +69,8 @@ def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.ht
         if to.suffix == ".json":
             text = report.as_json(record, house.answers)
         elif to.suffix == ".html":
-            text = report.as_html(record, house.procedures[record.run.procedure], house.answers, house.media)
+            procedure, sure = house.procedures[record.run.procedure], house.repeats.sentence(run)
+            text = report.as_html(record, procedure, house.answers, house.media, sure)
         else:
             raise CourtroomError("--to needs a file name that ends in .json or .html.")
         write(to, text)

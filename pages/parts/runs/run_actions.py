@@ -32,7 +32,9 @@ def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
     _download(house, row, "Export as JSON", "json", lambda record: report.as_json(record, house.answers))
     _download(
         house, row, "Export as HTML report", "html",
-        lambda record: report.as_html(record, house.procedures[row.procedure], house.answers, house.media),
+        lambda record: report.as_html(
+            record, house.procedures[row.procedure], house.answers, house.media, house.repeats.sentence(row.id)
+        ),
     )  # fmt: skip
     if st.button("Delete", key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):
         try:
