@@ -16,6 +16,7 @@ from courtroom.datasets.importing import Order
 from courtroom.errors import CourtroomError
 from courtroom.experiments.adapted import adapted
 from courtroom.experiments.begin import check
+from courtroom.experiments.frames import frame_of
 from courtroom.experiments.spec import Experiment, parsed, read_toml
 from courtroom.settings import Settings
 from tests.docs import ROOT
@@ -88,6 +89,10 @@ def test_a_recipe_runs_with_the_offline_model_on_bundled_cases(file: Path, house
     assert len(found.rows) == 2 * len(experiment.arms)
     assert {measure.name for measure in found.table.measures} == set(as_written.measures)
     assert {line.arm for line in found.table.lines} == {arm.name for arm in experiment.arms}
+    if kind == "dispute":  # figures of rounds and votes are drawn from these
+        cells = frame_of(found.rows, found.measures)
+        assert (cells["votes_buyer"] + cells["votes_seller"] > 0).all()
+        assert cells["rounds"].max() >= 1
 
 
 def test_another_dataset_and_model_take_the_place_of_the_files() -> None:
