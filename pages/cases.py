@@ -13,6 +13,7 @@ from courtroom.cases.library import CaseSummary
 from courtroom.errors import CourtroomError
 from pages.parts.cases.text_form import text_form
 from pages.parts.cases.upload import upload
+from pages.parts.cases.welcome import welcome
 from pages.parts.shared.case_form import case_form
 from pages.parts.shared.case_view import case_view
 from pages.parts.shared.house import courthouse
@@ -82,6 +83,7 @@ def library() -> None:
     st.markdown(
         "Watch language-model agents deliberate on a case, step by step. Pick one; without a key, an offline model stands in."
     )
+    welcome(house)
     adding = st.segmented_control(
         "Add a case",
         ["Upload", "Write"],

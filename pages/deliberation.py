@@ -10,7 +10,7 @@ from courtroom.models.spec import OFFLINE
 from pages.parts.live.calls_table import calls_table
 from pages.parts.live.intervene import interventions_view, seats
 from pages.parts.live.member_grid import member_grid
-from pages.parts.live.stage_line import open_calls, stage_line
+from pages.parts.live.room_view import end_of_stage, pulse_view, room_view, scene_of
 from pages.parts.live.verdict_view import verdict_view
 from pages.parts.live.votes_view import votes_view
 from pages.parts.shared.blocks_view import blocks_view
@@ -24,6 +24,13 @@ from pages.parts.shared.units import count, duration, money
 
 LIVE_S = 0.7
 """How often a running hearing is looked at."""
+NOW = "now"
+COMPACT = """<style>
+.stMainBlockContainer { padding-top: 3.6rem; }
+.st-key-top h1, .st-key-top h3 { font-size: 1.5rem; padding: 0 0 .3rem; line-height: 1.3; }
+[class*="st-key-pulse-"] { position: absolute; width: 1px !important; overflow: hidden; }
+</style>"""
+"""The room is to stand on one screen, with what steers it."""
 
 house = courthouse()
 run = current_run()
@@ -46,21 +53,22 @@ except NoSuchRun:
 procedure = house.procedures[record.run.procedure].about(record.case)
 votes = any(role.votes for role in procedure.roles)
 st.session_state["case"] = record.run.case_id  # Setup offers it first
-heading(record.run.title)
+st.html(COMPACT)
 origin = f" · a fork of [{literal(record.run.parent)}](?run={literal(record.run.parent)})" if record.run.parent else ""
 kin = {row.id for row in house.store.kin(run)}
-with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(f"{literal(procedure.title)} · run {literal(run)} · seed {record.run.seed:d}{origin}", width="content")
-    if record.run.parent in kin and st.button("Compare with its parent", icon=":material/compare:", type="tertiary"):
-        st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.parent},{run}"})
-if any(member.spec.id == OFFLINE for member in record.members):
-    st.caption(f":material/info: {NOTICE}")
-for warning in record.setup.warnings():
-    st.caption(f":material/warning: {literal(warning)}")
-notes = record.notes
-with st.expander(f"{len(notes)} notes on this run", icon=":material/info:") if len(notes) > 1 else st.container():
-    for note in notes:
-        st.caption(f":material/info: {literal(note)}")
+offline = f" · :material/info: {NOTICE}" if any(member.spec.id == OFFLINE for member in record.members) else ""
+top = st.container(key="top", gap="xsmall")
+with top:
+    heading(record.run.title)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            f"{literal(procedure.title)} · run {literal(run)} · seed {record.run.seed:d}{origin}{offline}",
+            width="content",
+        )
+        if record.run.parent in kin and st.button(
+            "Compare with its parent", icon=":material/compare:", type="tertiary"
+        ):
+            st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.parent},{run}"})
 
 
 def busy() -> bool:
@@ -74,11 +82,11 @@ was_busy = busy()
 
 @st.fragment(run_every=LIVE_S if was_busy else None)
 def live() -> None:
-    """Status, controls and open calls; the rest of the page is drawn anew only when something has come of it."""
+    """Status, controls and what comes in; the rest of the page is drawn anew only when something has come of it."""
     now = read(house, record.run.id)
     controls(house, procedure, now)
-    stage_line(house, procedure, now)
-    open_calls(house, now)
+    if not pulse_view(house, now, procedure, drawn):
+        st.rerun()
     answers = 0 if votes else len(now.calls)
     seen = (len(now.stages), sum(map(len, now.ballots.values())), len(now.tallies), answers, now.run.status)
     if st.session_state.get("seen") != (run, seen):
@@ -89,27 +97,25 @@ def live() -> None:
         st.rerun()
 
 
-live()
-if len(record.stages) > 1:
-    now = "now"
-    names = {**{str(stage.index): f"after {stage.name}" for stage in record.stages}, now: "now"}
-    back = st.query_params.get("at", now)
-    shown_at = st.selectbox(
-        "As it stood",
-        list(names),
-        list(names).index(back) if back in names else len(names) - 1,
-        format_func=names.__getitem__,
-        key=f"at-{run}-{len(names)}",
-        help="Look back to the end of any stage. Nothing of what came after is lost.",
-        width=320,
-    )
-    if shown_at != now:
-        st.query_params["at"] = shown_at
-        record = record.until(int(shown_at))
-        st.info(f"You look back: this is how the run stood {literal(names[shown_at])}.", icon=":material/history:")
-    else:
-        st.query_params.pop("at", None)
-if "at" not in st.query_params:
+drawn = scene_of(record, procedure)
+with top:
+    live()
+back = st.query_params.get("at", NOW)
+room_view(
+    record,
+    procedure,
+    end_of_stage(drawn, record, back) if back != NOW else None,
+    play=st.session_state.get("play") == run,
+)
+for warning in record.setup.warnings():
+    st.caption(f":material/warning: {literal(warning)}")
+for note in record.notes[:1] if len(record.notes) == 1 else ():
+    st.caption(f":material/info: {literal(note)}")
+if len(record.notes) > 1:
+    with st.expander(f"{len(record.notes)} notes on this run", icon=":material/info:"):
+        for note in record.notes:
+            st.caption(f":material/info: {literal(note)}")
+if back == NOW:
     seats(house, record)
     interventions_view(house, procedure, record)
 if record.run.verdict:
@@ -128,15 +134,36 @@ if record.run.verdict:
 views = [view.title for view in procedure.views]
 tabs = ["Members", "Votes", *views, "Calls"] if votes else [*views, "Members", "Calls"]
 tabs += ["Family"] if len(kin) > 1 else []
-shown = st.segmented_control(
-    "Look at",
-    tabs,
-    default=tabs[0],
-    required=True,
-    format_func=literal,
-    key=f"tab-{run}",
-    label_visibility="collapsed",
-)
+with st.container(key="below"):
+    shown = st.segmented_control(
+        "Look at",
+        tabs,
+        default=tabs[0],
+        required=True,
+        format_func=literal,
+        key=f"tab-{run}",
+        label_visibility="collapsed",
+    )
+    if len(record.stages) > 1:
+        names = {**{str(stage.index): f"after {stage.name}" for stage in record.stages}, NOW: "now"}
+        shown_at = st.selectbox(
+            "As it stood",
+            list(names),
+            list(names).index(back) if back in names else len(names) - 1,
+            format_func=names.__getitem__,
+            key=f"at-{run}-{len(names)}",
+            help="What stands here as it was at the end of any stage. Nothing of what came after is lost.",
+            width=240,
+        )
+        if shown_at != NOW:
+            st.query_params["at"] = shown_at
+            record = record.until(int(shown_at))
+        else:
+            st.query_params.pop("at", None)
+if "at" in st.query_params and len(record.stages) > 0:
+    st.info(
+        f"You look back: what stands below is how the run stood {literal(names[shown_at])}.", icon=":material/history:"
+    )
 if shown == "Members":
     member_grid(house, procedure, record)
 elif shown == "Votes":

@@ -1,4 +1,4 @@
-"""A home in which every table has rows: two hearings, a fork, a sweep, a case, a setup, lessons, an intervention."""
+"""A home in which every table has rows: two hearings, a fork, a sweep, an experiment, a dataset, a case, a setup, lessons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from functools import cache
 from pathlib import Path
 
 from courtroom.courthouse import Courthouse
+from courtroom.datasets.row import Row
 from courtroom.engine.interventions import AddNote
+from courtroom.experiments.spec import Experiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.sweeps.plan import BASE, Plan, Variant
@@ -49,6 +51,9 @@ def fill(home: Path) -> tuple[str, str]:
     house.setups.save("three jurors", {"procedure": "cyberjurors", "seed": 0, "setup": {"jury_size": 3}})
     house.people.seat(run, "juror-01")
     house.knowledge.snapshot("first")
+    house.datasets.add("disputes", [Row(id=table.id, case=table)])
+    arm = {"name": "three jurors", "procedure": "cyberjurors", "set": {"jury_size": 3, "rounds": 1}}
+    house.experiments.begin(Experiment.model_validate({"name": "kept", "dataset": {"name": "disputes"}, "arms": [arm]}))
     db = house.database.connection
     db.execute("INSERT INTO rewinds VALUES (?, 1)", (fork,))
     db.execute("INSERT INTO imports VALUES ('0', 'cases', 'a.jsonl', 3, 1, 1.0, 'imported', 'add')")

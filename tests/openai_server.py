@@ -58,6 +58,8 @@ class OpenAIServer(ServerThread):
     answer: Answer = lambda body: None
     """A test's own answer: a text, a whole response, or None for the usual one."""
     keep_bodies: bool = False
+    half: threading.Event | None = None
+    """Where given, every stream stops half-way until it is set."""
     listing: bytes | str = b""
     """What it answers to whoever asks for its models; a text is an address to which it redirects."""
     listed: list[dict[str, str]] = field(default_factory=list)
@@ -201,7 +203,7 @@ class OpenAIServer(ServerThread):
         if not fault:
             self.answered[question] += 1
         if body.get("stream") and self.streams:
-            return await _stream(request, body, text, finish, usage, cut=fault == "cut body")
+            return await _stream(request, body, text, finish, usage, cut=fault == "cut body", half=self.half)
         reply = json.dumps(_completion(body, text, finish, usage))
         return web.Response(
             text=reply[: len(reply) // 2] if fault == "cut body" else reply, content_type="application/json"
@@ -294,7 +296,14 @@ def _completion(body: dict[str, Any], text: str, finish: str, usage: dict[str, A
 
 
 async def _stream(
-    request: web.Request, body: dict[str, Any], text: str, finish: str, usage: dict[str, Any] | None, *, cut: bool
+    request: web.Request,
+    body: dict[str, Any],
+    text: str,
+    finish: str,
+    usage: dict[str, Any] | None,
+    *,
+    cut: bool,
+    half: threading.Event | None = None,
 ) -> web.StreamResponse:
     """Forty characters an event; `cut` ends it in the middle, without a word on why."""
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -308,7 +317,9 @@ async def _stream(
         events.append(_piece({}, finish))
         if usage and body.get("stream_options", {}).get("include_usage"):
             events.append({"choices": [], "usage": usage})
-    for event in events:
+    for number, event in enumerate(events):
+        while half and number == len(pieces) // 2 and not half.is_set():
+            await asyncio.sleep(0.02)
         await response.write(f"data: {json.dumps({**base, **event})}\n\n".encode())
     if not cut:
         await response.write(b"data: [DONE]\n\n")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from courtroom.cases.case import Case
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import Block
 from courtroom.engine.court import Court
-from courtroom.engine.events import Verdict
+from courtroom.engine.events import Called, Verdict
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member, Setup
@@ -57,6 +57,22 @@ class Choice:
     tone: int
     symbol: str
     mark: str
+
+
+Seating = Literal["ring", "bench", "rows"]
+"""How members sit in the room: those who vote around a ring, or on a bench before the others, or all in rows in the order of work."""
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How votes are counted: what is drawn beside them, and where a recount by other rules starts from."""
+
+    above: float | None = None
+    """The share of all seats that ends the discussion when it is exceeded, 0 to 1; None where nothing ends it early."""
+    tie: str | None = None
+    """The choice to which a tie goes; None where another thing decides."""
+    by_last: bool = False
+    """Whether the last member's vote decides alone."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +159,11 @@ class Procedure:
     choices_in: Callable[[Any], tuple[Choice, ...]] | None = None
     """What can be voted for where that depends on the case; `choices` is then empty."""
     exports: tuple[Export, ...] = ()
+    seating: Seating = "ring"
+    counting: Callable[[Any], Counting] = lambda setup: Counting()
+    """How votes are counted, from a complete setup."""
+    speaks_for: Callable[[Record, Called], str | None] = lambda record, call: None
+    """The choice for which a call puts a candidate or an argument forward, if it does."""
     teaches_from: Source | None = None
     """Where its cases come from, if they are made from runs of another procedure."""
     without_one: Callable[[Any], Mapping[str, Mapping[str, Any]]] = lambda setup: {}

@@ -99,6 +99,10 @@ class RunStore:
             raise NoSuchRun(f"There is no run “{run}” here. See all runs with `python -m courtroom runs`.")
         return _run(row)
 
+    def has_runs(self) -> bool:
+        """Whether there is any run."""
+        return self._database.connection.execute("SELECT 1 FROM runs LIMIT 1").fetchone() is not None
+
     def runs(self) -> list[Run]:
         """All runs that can be read, in the order in which they were made; `unreadable` has the others."""
         return self._read_all()[0]

@@ -1,4 +1,4 @@
-"""A run as one HTML page with everything inside: text, charts, pictures, every prompt and answer."""
+"""A run as one HTML page with everything inside: the room to play it in, pictures, every prompt and answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
-from plotly.offline import get_plotlyjs
 
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import runs
@@ -19,23 +18,23 @@ from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.figures.flow import draw_flow
-from courtroom.figures.graph import draw_graph
-from courtroom.figures.votes import draw_votes
 from courtroom.media.medium import Medium
 from courtroom.media.store import Frame, MediaStore
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
+from courtroom.report.graph import graph_svg
+from courtroom.room import scene
+from courtroom.room.player import adapter, program, style
 from courtroom.text.diffs import changes
 
 FRAMES = 6
 """Frames of a video that are put into the page, each as a picture of this many pixels at most."""
 SIDE = 480
 POLICY = (
-    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
+    "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
-"""The page asks for nothing over a network, and only its own scripts run. (Plotly writes styles, and pictures as `blob:`.)"""
+"""The page asks for nothing over a network, and only its own scripts run. (The room places its seats by styles.)"""
 
 
 def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: MediaStore, sure: str = "") -> str:
@@ -52,9 +51,6 @@ def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: M
     parts: dict[str, str] = {}
     nonce = secrets.token_urlsafe(16)
     choices = {choice.name: choice for choice in procedure.choices}
-    figures = {"votes": draw_votes(record, procedure.choices, "light")} if record.tallies else {}
-    if record.votes_move:
-        figures["flow"] = draw_flow(record, procedure.choices, "light")
     return environment.get_template("page.html.j2").render(
         record=record,
         procedure=procedure,
@@ -62,14 +58,15 @@ def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: M
         verdict=record.run.verdict,
         sure=sure,
         members=record.members,
-        figures={name: _figure(figure, nonce) for name, figure in figures.items()},
         views=[(view, view.draw(record)) for view in procedure.views],
-        graph=lambda graph: _figure(draw_graph(graph, procedure.choices, "light"), nonce),
+        graph=lambda graph: graph_svg(graph, procedure.choices),
         exchanges={call.path: list(_exchange(call, answers, parts)) for call in record.calls},
         parts=parts,
         pictures=list(_pictures(record, media)),
         notice=NOTICE if any(member.spec.id == OFFLINE for member in record.members) else "",
-        script=Markup(f'<script nonce="{nonce}">{get_plotlyjs()}</script>'),  # noqa: S704  the library's own file
+        scene=_as_data(scene(record, procedure).model_dump_json(exclude_defaults=True)),
+        style=Markup(style()),
+        program=Markup(f"{program()}\n{adapter('report')}"),
         nonce=nonce,
         policy=POLICY.format(nonce=nonce),
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -101,10 +98,9 @@ def label(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _figure(figure: Any, nonce: str) -> Markup:
-    """A figure with its script; Plotly writes each `<` in its data as an escape, so the only tag is its own."""
-    written = figure.to_html(full_html=False, include_plotlyjs=False, config={"displaylogo": False})
-    return Markup(written.replace("<script", f'<script nonce="{nonce}"'))
+def _as_data(written: str) -> Markup:
+    """JSON that can stand within a `script` element: no `<` in it begins or ends a tag."""
+    return Markup(written.replace("<", "\\u003c"))
 
 
 def _exchange(call: Called, answers: AnswerStore, parts: dict[str, str]) -> Iterator[dict[str, Any]]:

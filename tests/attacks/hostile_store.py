@@ -34,7 +34,7 @@ SAMPLES = {
 HEARINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "cyberjurors": ("dispute", {"jury_size": 3, "rounds": 1, "empty_seats": []}),
     "jurisagents": ("criminal", {}),
-    "verdict": ("criminal", {}),
+    "verdict": ("criminal", {"learning": {"on": True}}),
     "juris": ("document", {"jury_size": 3, "longest": 3}),
     "courtroom-llm": ("labelled", {"judges": 1, "hearings": 1}),
 }

@@ -130,7 +130,7 @@ def test_another_encoding_is_refused_and_never_taken_for_text(name: str, encodin
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.csv", "a.txt"])
 def test_a_byte_order_mark_is_no_part_of_the_text(name: str) -> None:
-    body = json.dumps(dispute()) if "json" in name else "text,label\ngood,1\nbad,0\n"
+    body = json.dumps(dispute()) if "json" in name else "text,label\ngood,yes\nbad,no\n"
     (package,) = read_upload(name, b"\xef\xbb\xbf" + body.encode())
     assert "\ufeff" not in package.case.model_dump_json()
 
@@ -201,7 +201,7 @@ def test_a_table_s_formula_stays_text(formula: str) -> None:
     out = io.StringIO()
     import csv
 
-    csv.writer(out).writerows([("text", "label"), (formula, "1"), ("plain", "0")])
+    csv.writer(out).writerows([("text", "label"), (formula, "yes"), ("plain", "no")])
     (package,) = read_upload("a.csv", out.getvalue().encode())
     assert formula.strip() in package.case.model_dump_json().replace('\\"', '"')
 

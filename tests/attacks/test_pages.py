@@ -315,7 +315,7 @@ def test_the_report_is_inert_and_asks_for_nothing(site: Site, tmp_path: Path) ->
     watch = Watch("file://", site.watch.hosts)
     watch.on(report)
     report.goto(path.as_uri())
-    expect(report.locator(".js-plotly-plot").first).to_be_visible()
+    expect(report.locator(".room .seat").first).to_be_visible()
     expect(report.get_by_text(MARK).first).to_be_visible()
     for one in report.locator("details > summary").all()[:5]:
         one.click()

@@ -279,6 +279,10 @@ BAD = {
     "lessons": "body = '{}'",
     "imports": "total = 'many'",
     "sweeps": "plan = '{\"base\": 1}'",
+    "memory_states": "body = 'no json'",
+    "memory_snapshots": "made = 'never'",
+    "experiments": "body = '7'",
+    "dataset_rows": "body = '7'",
 }
 
 

@@ -117,7 +117,7 @@ def test_the_report_opens_without_the_app_and_shows_the_verdict(app: str, browse
     report = browser.new_context(offline=True).new_page()
     report.goto(path.as_uri())
     expect(report.get_by_text("Verdict:", exact=False).first).to_be_visible()
-    expect(report.locator(".js-plotly-plot").first).to_be_visible()
+    expect(report.locator(".room .seat").first).to_be_visible()
     assert "http" not in (
         report.evaluate("[...document.querySelectorAll('[src]')].map(e => e.src).join()") or ""
     ).replace("data:", "")

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from courtroom.cases.labelled import LabelledTask
 from courtroom.engine.paper import changes
-from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKind
+from courtroom.engine.procedure import Choice, Counting, Preset, Procedure, Role, StageKind
 from courtroom.procedures.courtroom_llm.deliberate import deliberate
 from courtroom.procedures.courtroom_llm.offline.answers import METHODS
 from courtroom.procedures.courtroom_llm.paper import MODELS, PAPER
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members
 from courtroom.procedures.courtroom_llm.tasks import Argue, Classify, Explain, Hear, Judge
-from courtroom.procedures.courtroom_llm.views import VIEWS
+from courtroom.procedures.courtroom_llm.views import VIEWS, speaks_for
 
 SHAPES = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("star", "★"), ("cross", "✚"))
 
@@ -66,6 +66,9 @@ COURTROOM_LLM = Procedure(
     at_most=at_most,
     looks_in=("examples",),
     views=VIEWS,
+    seating="bench",
+    counting=lambda setup: Counting(by_last=setup.structure == "sequential" and setup.decided_by == "last"),
+    speaks_for=speaks_for,
     paper_settings=PAPER,
     presets=(
         Preset(

@@ -16,6 +16,7 @@ from courtroom.evaluation.grounding import where
 from courtroom.evaluation.labels import choice_accuracy
 from courtroom.knowledge.search import Draw
 from courtroom.models.narrow import same
+from courtroom.procedures.courtroom_llm.tasks import Argue
 
 Shown = dict[str, list[Block]]
 NO_LABEL: dict[str, Any] = {"label": None, "first": None, "ambiguous": None, "votes": {}}
@@ -204,6 +205,15 @@ def _label_of(record: Record, item: Labelled, side: str) -> str:
     first, second = same(counted.value["first"], labels), same(counted.value["second"], labels)
     swapped = chance(record.run.seed, "assignment", item.id).random() < 0.5
     return str((second if swapped else first) if side == "prosecutor" else (first if swapped else second))
+
+
+def speaks_for(record: Record, call: Called) -> str | None:
+    """The label for which a pleading argues."""
+    if call.task != Argue.name:
+        return None
+    text = call.path.rsplit("/", 1)[1].removeprefix(f"{Argue.name}-")
+    item = next((item for item in _task(record).items if item.id == text), None)
+    return _label_of(record, item, call.member) if item else None
 
 
 def _no_trial(record: Record) -> str:

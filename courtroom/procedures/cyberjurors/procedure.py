@@ -6,7 +6,7 @@ from pathlib import Path
 
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.engine.paper import PaperSetting, changes
-from courtroom.engine.procedure import Preset, Procedure, Role, StageKind
+from courtroom.engine.procedure import Counting, Preset, Procedure, Role, StageKind
 from courtroom.judging.dispute_sides import CHOICES
 from courtroom.procedures.cyberjurors.deliberate import deliberate
 from courtroom.procedures.cyberjurors.offline.answers import METHODS
@@ -65,6 +65,7 @@ CYBERJURORS = Procedure(
     at_most=at_most,
     views=VIEWS,
     without_one=without_one,
+    counting=lambda setup: Counting(above=setup.consensus, tie=setup.tie),
     paper_settings=PAPER,
     presets=(
         Preset(

@@ -74,6 +74,7 @@ DISTILLATION = Procedure(
     title="Norm distillation",
     summary="Turns precedents with their jurors' opinions into norms, the closest earlier norms in view.",
     paper="Sun et al. (2026), CyberJurors, appendix B.2, arXiv:2605.28369",
+    seating="rows",
     hears="precedents",
     setup=DistillationSetup,
     roles=(Role("analyst", "Analyst", "Distils norms from a precedent."),),

@@ -16,7 +16,7 @@ from courtroom.procedures.juris.paper import MODELS, PAPER
 from courtroom.procedures.juris.points_of_view import SEVEN
 from courtroom.procedures.juris.setup import JurisSetup, members
 from courtroom.procedures.juris.tasks import CastBallot, Edit, NextSentence, ProposeLength
-from courtroom.procedures.juris.views import VIEWS
+from courtroom.procedures.juris.views import LETTERS, VIEWS
 
 
 def at_most(case: Document, setup: JurisSetup) -> int:
@@ -76,6 +76,8 @@ JURIS = Procedure(
     deliberate=deliberate,
     at_most=at_most,
     views=VIEWS,
+    seating="bench",
+    speaks_for=lambda record, call: LETTERS.get(call.member) if call.task == NextSentence.name else None,
     presets=(
         Preset("Paper", "Five jurors, a fixed jury, two generators, the chief editor.", paper.changes(PAPER)),
         Preset(

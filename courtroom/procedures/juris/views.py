@@ -16,6 +16,8 @@ from courtroom.procedures.juris.tasks import joined
 from courtroom.procedures.juris.views_measures import measures
 
 Shown = dict[str, list[Block]]
+LETTERS = {"generator-a": "A", "generator-b": "B"}
+"""The candidate that each generator puts forward."""
 CONTEXT = 6_000
 """Characters of a document that are shown at once; of a longer one, the part around the support."""
 NO_JURY = "There is no jury in this variant."
@@ -165,8 +167,7 @@ def _checked(passage: str, record: Record) -> str:
 
 def _offered(record: Record, stage: StageBegan) -> dict[str, str]:
     calls = {call.member: call.value for call in _calls(record, stage, "generate") if call.value}
-    letters = {"generator-a": "A", "generator-b": "B"}
-    return {letter: str(calls[member]["sentence"]) for member, letter in letters.items() if member in calls}
+    return {letter: str(calls[member]["sentence"]) for member, letter in LETTERS.items() if member in calls}
 
 
 def _taken(record: Record, stage: StageBegan) -> tuple[str, str] | None:

@@ -67,6 +67,7 @@ JURISAGENTS = Procedure(
     deliberate=deliberate,
     looks_in=("statutes", "charges", "cases"),
     at_most=at_most,
+    seating="rows",
     views=VIEWS,
     paper_settings=PAPER,
     presets=(

@@ -70,6 +70,7 @@ VERDICT = Procedure(
     deliberate=deliberate,
     looks_in=("statutes", "standards", "directives"),
     at_most=at_most,
+    seating="rows",
     views=VIEWS,
     presets=(
         Preset("Paper", "The published settings; the memory is read and not taught.", paper.changes(PAPER)),

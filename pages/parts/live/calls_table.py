@@ -25,6 +25,12 @@ def calls_table(house: Courthouse, record: Record) -> None:
     if not record.calls:
         st.info("Calls appear here as they are answered.", icon=":material/forum:")
         return
+    if chosen_call := record.call(st.session_state.get("call") or ""):
+        if st.button("All calls", icon=":material/arrow_back:"):
+            del st.session_state["call"]
+            st.rerun()
+        _whole(house, record, chosen_call)
+        return
     names = {member.id: member.name for member in record.members}
     top = st.columns(3)
     stage = top[0].selectbox("Stage", ["All", *dict.fromkeys(call.stage for call in record.calls)])

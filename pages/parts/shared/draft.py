@@ -40,7 +40,8 @@ class Draft:
         drafts: dict[str, Draft] = st.session_state.setdefault("drafts", {})
         if procedure.name not in drafts:
             draft = cls(procedure.name, procedure.setup, procedure.setup().model_dump(mode="json"))
-            draft.preset = procedure.presets[0].title if procedure.presets else ""
+            alike = (one for one in procedure.presets if merged(draft.values, one.changes) == draft.values)
+            draft.preset = next((one.title for one in alike), "")
             drafts[procedure.name] = draft
             draft.history = [draft.frozen()]
         return drafts[procedure.name]

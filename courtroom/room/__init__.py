@@ -1,0 +1,5 @@
+"""The room in which a run is watched: its record as plain data, and the player that draws it in a browser."""
+
+from courtroom.room.scene import Scene, scene
+
+__all__ = ["Scene", "scene"]

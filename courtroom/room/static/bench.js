@@ -1,0 +1,171 @@
+// The bench: a seat for each member, who speaks lit up, and in the middle what is being said.
+
+/** Draws the seats once, and then only what differs. */
+function benchPart(open) {
+  const floor = el("div", "floor");
+  const arrows = svg("svg", { class: "arrows", "aria-hidden": "true" });
+  const marker = svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, svg("path", { d: "M0 0L8 4L0 8Z" }));
+  const lines = svg("g");
+  arrows.append(svg("defs", {}, marker), lines);
+  const offers = el("div", "offers");
+  const speech = el("div", "speech");
+  const speechHead = el("div", "speech-head"), speechText = el("div", "speech-text"), speechFoot = el("div", "speech-foot");
+  speech.append(speechHead, speechText, speechFoot);
+  const tip = el("div", "tip"); tip.hidden = true; tip.setAttribute("role", "tooltip");
+  floor.append(arrows, speech, offers, tip);
+  const seats = new Map();
+  let scene = null, now = null, hovered = "", speaking = new Set();
+
+  const side = (name) => scene.sides.find((one) => one.name === name);
+  const person = (id) => scene.seats.find((one) => one.id === id);
+
+  function seat(member) {
+    const made = button("seat", null, "", () => open(member.id));
+    made.removeAttribute("title");
+    made.style.left = `${member.place[0]}%`; made.style.top = `${member.place[1]}%`;
+    const figure = el("span", "figure"), name = el("span", "name", member.name), word = el("span", "word"), badge = el("span", "badge", "↻");
+    badge.hidden = true;
+    made.append(figure, name, word);
+    for (const [enter, leave] of [["mouseenter", "mouseleave"], ["focus", "blur"]]) {
+      made.addEventListener(enter, () => { hovered = member.id; hint(member); arrowsNow(); });
+      made.addEventListener(leave, () => { hovered = ""; tip.hidden = true; arrowsNow(); });
+    }
+    return { made, figure, name, word, badge, drawn: "" };
+  }
+
+  function hint(member) {
+    const last = now.last.get(member.id), vote = now.votes.get(member.id);
+    tip.replaceChildren(el("strong", "", member.name), el("div", "soft", member.about || `${member.role} · ${member.model}`));
+    if (vote) tip.append(el("div", "", voteWords(vote)));
+    if (last) tip.append(el("div", "tip-said", firstWords(last)));
+    tip.hidden = false;
+    const [x, y] = member.place;
+    tip.style.left = `${Math.min(80, Math.max(20, x))}%`;
+    tip.style.top = y < 50 ? `calc(${y}% + 3.4rem)` : ""; tip.style.bottom = y < 50 ? "" : `calc(${100 - y}% + 3.4rem)`;
+  }
+
+  function voteWords(vote) {
+    const word = vote.choice ? (side(vote.choice) || { title: vote.choice }).title : "abstained";
+    return changed(vote) ? `${word}, was ${(side(vote.before) || { title: vote.before }).title}` : word;
+  }
+
+  function drawSeat(member) {
+    const one = seats.get(member.id), vote = now.votes.get(member.id), offered = [...now.offers].find(([, call]) => call.member === member.id);
+    const chosen = vote ? vote.choice && side(vote.choice) : offered && side(offered[0]);
+    const spoke = now.last.has(member.id);
+    const said = scene.seating === "rows" && spoke ? firstWords(now.last.get(member.id)) : "";
+    const state = vote ? (vote.choice ? "voted" : "abstained") : offered ? "voted" : spoke ? "spoke" : "silent";
+    const stale = Boolean(vote && now.ballot && vote.ballot !== now.ballot.path);
+    const word = vote ? (chosen ? chosen.title : "abstained") : offered ? `for ${chosen ? chosen.title : offered[0]}` : member.votes ? (scene.sides.length && (!now.ballots.length || (now.ballot.stage === now.moment.stage)) ? "no vote yet" : "") : member.role === member.name.replace(/ \d+$| [A-Z]$/, "") ? "" : member.role;
+    const lit = speaking.has(member.id), moved = changed(vote) && !stale;
+    const drawn = [state, chosen && chosen.name, stale, word, lit, moved, said].join("|");
+    if (drawn === one.drawn) return;
+    one.drawn = drawn;
+    one.made.className = `seat ${state}${stale ? " stale" : ""}${lit ? " lit" : ""}${moved ? " moved" : ""}${member.votes ? "" : " other"}`;
+    one.figure.replaceChildren(shape(chosen || null, state), el("span", "initials", initials(member)), one.badge);
+    one.figure.style.setProperty("--tone", chosen ? `var(--side-${scene.sides.indexOf(chosen)})` : "var(--soft)");
+    one.badge.hidden = !moved;
+    say(one.word, said || word);
+    const told = [member.name, member.role, vote ? voteWords(vote) : word, lit ? "speaks now" : ""].filter(Boolean).join(", ");
+    one.made.setAttribute("aria-label", told);
+  }
+
+  function initials(member) {
+    const words = member.name.split(/\s+/).filter(Boolean);
+    if (/[\u3400-\u9fff]/.test(member.name)) return member.name.slice(-2);
+    return words.length > 1 ? words[0][0] + words[words.length - 1][0] : member.name.slice(0, 2);
+  }
+
+  function arrowsNow() {
+    const box = floor.getBoundingClientRect();
+    const drawn = [];
+    const at = now && now.ballot ? now.ballots.indexOf(now.ballot) : 0;
+    if (scene && at > 0) {
+      const before = now.ballots[at - 1];
+      for (const member of scene.seats) {
+        if (!member.place) continue;
+        const vote = now.ballot.votes.get(member.id);
+        for (const other of member.follows || []) {
+          const from = person(other);
+          if (!from || !from.place) continue;
+          const theirs = before.votes.get(other);
+          const near = member.id === hovered || (!hovered && speaking.has(member.id) && speaking.size < 4);
+          const over = changed(vote) && theirs && theirs.choice === vote.choice && (near || now.moment.kind === "tally");
+          if (!over && !near) continue;
+          const [x1, y1] = [from.place[0] * box.width / 100, from.place[1] * box.height / 100];
+          const [x2, y2] = [member.place[0] * box.width / 100, member.place[1] * box.height / 100];
+          const length = Math.hypot(x2 - x1, y2 - y1) || 1, cut = 38;
+          const ux = (x2 - x1) / length, uy = (y2 - y1) / length;
+          const [a, b, c, d] = [x1 + ux * cut, y1 + uy * cut, x2 - ux * cut, y2 - uy * cut];
+          // Bent to one side, so that two arrows between the same seats stay apart.
+          const bend = `M${a} ${b}Q${(a + c) / 2 - uy * length * 0.12} ${(b + d) / 2 + ux * length * 0.12} ${c} ${d}`;
+          drawn.push(svg("path", { d: bend, class: over ? "arrow over" : "arrow near", "marker-end": "url(#tip)" }));
+        }
+      }
+    }
+    lines.replaceChildren(...drawn);
+  }
+
+  function words(head, text, foot, kind) {
+    speech.className = `speech ${kind}`;
+    say(speechHead, head); say(speechText, text); say(speechFoot, foot);
+  }
+
+  function speak(live) {
+    const moment = now.moment, sideOf = (name) => (side(name) || { title: name, mark: "" });
+    const counts = (m) => Object.entries(m || {}).map(([name, number]) => `${sideOf(name).mark} ${sideOf(name).title} ${number}`.trim()).join("   ");
+    if (live.length) {
+      const one = live.find((call) => (call.parts || []).length) || live[0];
+      const who = live.length > 1 ? `${(person(one.member) || { name: one.member }).name} and ${live.length - 1} more` : (person(one.member) || { name: one.member }).name;
+      return words(who, one.parts && one.parts.length ? one.parts[0].text : "thinking …", one.title, "said live");
+    }
+    if (!moment) return words("", scene.status === "running" ? "The members take their seats." : "Nothing has happened yet.", "", "plain");
+    if (moment.kind === "verdict" && scene.verdict) {
+      const real = Object.keys(scene.real || {}).length ? `The real jury: ${counts(scene.real)}` : "";
+      return words(scene.verdict.choice ? "Verdict" : "Outcome", scene.verdict.outcome, [counts(scene.verdict.counts), real].filter(Boolean).join("  ·  ") || scene.verdict.summary, scene.verdict.outcome.length > 60 ? "long verdict" : "verdict");
+    }
+    if (moment.kind === "stage") return words("", moment.title, "", "stage");
+    if (moment.kind === "tally") return words(scene.ballots[moment.ballot] || "", counts(moment.counts), moment.above && scene.carries ? "Enough agree: the discussion ends." : "", "count");
+    if (moment.kind === "act" || moment.kind === "note" || moment.kind === "look") return words({ act: "Intervention", note: "Note", look: "Looked up" }[moment.kind], moment.title, "", "said");
+    const call = now.called;
+    if (!call) return words("", now.stage ? now.stage.title : "", "", "stage");
+    const who = person(call.member);
+    return words(who ? who.name : call.member, firstWords(call), call.title, "said");
+  }
+
+  function offersNow() {
+    const wanted = [...now.offers];
+    const signature = JSON.stringify(wanted.map(([name, call]) => [name, call.path, counted(now.votes, scene.sides).counts.get(name)]));
+    if (offers.dataset.drawn === signature) return;
+    offers.dataset.drawn = signature;
+    offers.replaceChildren(...wanted.map(([name, call]) => {
+      const of = side(name) || { title: name, mark: "" };
+      const card = el("div", "offer");
+      card.style.setProperty("--tone", `var(--side-${scene.sides.indexOf(side(name))})`);
+      const head = el("div", "offer-head", null, shape(of.symbol ? of : null, "voted"), el("strong", "", of.title), el("span", "soft", (person(call.member) || {}).name || ""));
+      card.append(head, el("div", "offer-text", firstWords(call)));
+      return card;
+    }));
+  }
+
+  new ResizeObserver(() => { if (now) arrowsNow(); }).observe(floor);
+
+  return {
+    element: floor,
+    draw(newScene, standingNow, live) {
+      scene = newScene; now = standingNow;
+      speaking = new Set(live.length ? live.map((call) => call.member) : now.speaker ? [now.speaker] : []);
+      const seated = scene.seats.filter((member) => member.place);
+      floor.dataset.seating = scene.seating;
+      floor.classList.toggle("many", seated.length > 24);
+      for (const [id, one] of seats) if (!seated.some((member) => member.id === id)) { one.made.remove(); seats.delete(id); }
+      for (const member of seated) {
+        if (!seats.has(member.id)) { const one = seat(member); seats.set(member.id, one); floor.append(one.made); }
+        drawSeat(member);
+      }
+      floor.classList.toggle("offered", now.offers.size > 0);
+      offersNow(); speak(live); arrowsNow();
+    },
+    focus(id) { const one = seats.get(id); if (one) one.made.focus(); },
+  };
+}

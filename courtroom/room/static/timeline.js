@@ -1,0 +1,114 @@
+// The timeline: stages, calls, changes of mind, interventions and summaries on one track; drag, play, step.
+
+const SPEEDS = [1, 2, 4, 8, 16];
+const UNIT_MS = 400;
+
+function timelinePart(go, present, recounting) {
+  const box = el("section", "timeline"); box.setAttribute("aria-label", "Timeline");
+  const play = button("act go", "▶", "Play", () => (timer ? stop() : start()));
+  const back = button("act", "◀", "One step back", () => { stop(); go(at - 1); });
+  const next = button("act", "▶▏", "One step on", () => { stop(); go(at + 1); });
+  const end = button("act end", "Live", "To the end", () => { stop(); go(Infinity); });
+  const speed = el("select", "pick"); speed.setAttribute("aria-label", "Speed");
+  fill(speed, SPEEDS.map((times) => [String(times), `${times}×`])); speed.value = "4";
+  const told = el("span", "soft told"), range = el("input", "range");
+  range.type = "range"; range.min = "0"; range.max = "1000"; range.step = "any"; range.setAttribute("aria-label", "Moment of the run");
+  range.addEventListener("input", () => { stop(); go(nearest(Number(range.value) / 1000)); });
+  const stages = el("div", "stages"), marks = el("div", "marks"), ticks = svg("svg", { class: "ticks", viewBox: "0 0 1000 10", preserveAspectRatio: "none", "aria-hidden": "true" });
+  const head = el("span", "playhead");
+  const rail = el("div", "rail", null, stages, ticks, marks, head, range);
+  const presenting = button("act wide", "Present", "Fill the screen with large type", present);
+  const again = button("act wide", "Recount", "Count the votes by other rules", recounting);
+  box.append(el("div", "row", null, back, play, next, speed, end, told, el("span", "grow"), again, presenting), rail);
+  let scene = null, at = -1, timer = null, drawn = "", positions = { at: [], each: [] };
+
+  function start() {
+    if (at >= scene.moments.length - 1) go(0);
+    play.textContent = "❚❚"; play.setAttribute("aria-label", "Pause"); play.title = "Pause";
+    timer = true; tick();
+  }
+  function tick() {
+    const moment = scene.moments[at];
+    const pause = (moment ? positions.each[at] : 1) * UNIT_MS / Number(speed.value);
+    timer = setTimeout(() => {
+      go(at + 1);
+      if (!timer) return;
+      // A run that is still going on is played on as it comes in.
+      if (at < scene.moments.length - 1 || scene.status === "running") tick(); else stop();
+    }, pause);
+  }
+  function stop() {
+    clearTimeout(timer); timer = null;
+    play.textContent = "▶"; play.setAttribute("aria-label", "Play"); play.title = "Play";
+  }
+
+  /** The moment whose place on the track is nearest: the track gives moments room by their weight. */
+  function nearest(place) {
+    let best = 0;
+    positions.at.forEach((one, index) => { if (Math.abs(one - place) < Math.abs(positions.at[best] - place)) best = index; });
+    return best;
+  }
+
+  function rails() {
+    const signature = `${scene.run}|${scene.moments.length}|${scene.stages_to_come.length}|${scene.ended.length}|${scene.status}`;
+    if (signature === drawn) return;
+    drawn = signature;
+    positions = track(scene.moments);
+    const share = scene.stages_to_come.length ? 1 - Math.min(0.3, 0.06 * scene.stages_to_come.length) : 1;
+    const left = (index) => (index < 0 ? 0 : positions.at[index] * share * 100);
+    rail.style.setProperty("--share", String(share));
+    const begun = scene.moments.map((m, i) => [m, i]).filter(([m]) => m.kind === "stage");
+    stages.replaceChildren(...begun.map(([moment, index], n) => {
+      const from = left(index - 1), to = n + 1 < begun.length ? left(begun[n + 1][1] - 1) : share * 100;
+      const done = scene.ended.includes(moment.path);
+      const one = button("stage", `${done ? "✓" : "▸"} ${moment.title}`, `Go to ${moment.title}`, () => { stop(); go(index); });
+      one.style.left = `${from}%`; one.style.width = `calc(${to - from}% - 3px)`;
+      return one;
+    }), ...scene.stages_to_come.map((title, n) => {
+      const one = el("span", "stage to-come", title); const each = (1 - share) * 100 / scene.stages_to_come.length;
+      one.style.left = `${share * 100 + n * each}%`; one.style.width = `calc(${each}% - 3px)`; one.title = `${title}: to come`;
+      return one;
+    }));
+    const voting = new Set(scene.seats.filter((seat) => seat.votes).map((seat) => seat.id));
+    const balloted = new Set(scene.moments.filter((m) => m.kind === "vote").map((m) => m.stage));
+    ticks.replaceChildren(svg("path", { d: scene.moments.map((m, i) => (m.kind === "call" ? `M${(left(i) * 10).toFixed(1)} 0V10` : "")).join("") }));
+    const kinds = [];
+    scene.moments.forEach((moment, i) => {
+      const name = moment.kind === "act" ? ["act", "✋", moment.title]
+        : moment.kind === "vote" && changed(moment) ? ["moved", "↻", `${(scene.seats.find((s) => s.id === moment.member) || {}).name} changes to ${moment.choice}`]
+        : moment.kind === "call" && !voting.has(moment.member) && balloted.has(moment.stage) && !moment.side ? ["summary", "≡", moment.title]
+        : moment.kind === "tally" ? ["tally-mark", "Σ", scene.ballots[moment.ballot] || "Count"]
+        : moment.kind === "verdict" ? ["verdict-mark", "§", "Verdict"] : null;
+      if (name) kinds.push([i, ...name]);
+    });
+    marks.replaceChildren(...kinds.map(([index, kind, glyph, title]) => {
+      const one = button(`mark ${kind}`, glyph, title, () => { stop(); go(index); });
+      one.tabIndex = -1;  // the track itself is stepped by arrow keys
+      one.style.left = `${left(index)}%`;
+      return one;
+    }));
+    range.style.width = `${share * 100}%`;
+  }
+
+  return {
+    element: box, stop,
+    playing: () => timer !== null,
+    start,
+    draw(newScene, newAt) {
+      scene = newScene; at = newAt;
+      rails();
+      const place = at < 0 ? 0 : positions.at[at] || 0;
+      if (nearest(Number(range.value) / 1000) !== at) range.value = String(place * 1000);
+      const share = Number(rail.style.getPropertyValue("--share")) || 1;
+      head.style.left = `${place * share * 100}%`;
+      const moment = scene.moments[at], running = scene.status === "running", atEnd = at >= scene.moments.length - 1;
+      range.setAttribute("aria-valuetext", moment ? `${moment.title || moment.kind}, ${clock(moment.seconds)}` : "nothing yet");
+      const whole = scene.moments.length ? scene.moments[scene.moments.length - 1].seconds || 0 : 0;
+      say(told, !moment ? "" : whole < 10 ? `${at + 1} of ${scene.moments.length}` : `${clock(moment.seconds)} of ${clock(whole)}`);
+      end.textContent = running ? "● Live" : "End";
+      end.classList.toggle("on", running && atEnd);
+      end.disabled = atEnd && !running;
+      again.hidden = !scene.moments.some((one) => one.kind === "vote");
+    },
+  };
+}

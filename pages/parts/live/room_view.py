@@ -1,0 +1,99 @@
+"""The room of a run: drawn with the page, kept up to date by a pulse that alone is drawn again and again."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import Any
+
+import streamlit as st
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.room import Scene, scene
+from courtroom.room.player import adapter, program, style
+from courtroom.room.scene import speaking
+
+room = st.components.v2.component("courtroom_room", css=style(), js=f"{program()}\n{adapter('page')}")
+pulse = st.components.v2.component("courtroom_pulse", js=adapter("pulse"))
+
+
+def room_view(record: Record, procedure: Procedure, start: int | None = None, *, play: bool = False) -> None:
+    """The whole room.
+
+    Args:
+        start: the place of the moment at which a run that is opened begins; None is its end.
+        play: whether it is played from its beginning when it is first shown.
+    """
+    shown = scene_of(record, procedure)
+    run = record.run.id
+    data = {
+        "scene": shown.model_dump(mode="json", exclude_defaults=True),
+        "version": version(shown),
+        "start": start,
+        "play": play,
+    }
+    # Bytes go to the browser as they are; plain data would be looked through for tables first.
+    room(
+        data=_bytes(data),
+        key=f"room-{run}",
+        on_call_change=lambda: _to("Calls", run, "call"),
+        on_member_change=lambda: _to("Members", run, "member"),
+    )
+
+
+def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: Scene) -> bool:
+    """What came since the room was drawn; False where the room itself is to be drawn again."""
+    now = scene_of(record, procedure)
+    have = len(drawn.moments)
+    if now.moments[:have] != drawn.moments or now.seats != drawn.seats:
+        return False
+    open_calls = house.runner.live(record.run.id).snapshot()
+    changes = now.model_dump(
+        mode="json",
+        exclude_defaults=True,
+        include={"status", "reason", "verdict", "ballots", "stages_to_come", "ended"},
+    )
+    data = {
+        **changes,
+        "run": record.run.id,
+        "version": version(drawn),
+        "from": have,
+        "moments": [moment.model_dump(mode="json", exclude_defaults=True) for moment in now.moments[have:]],
+        "live": [one.model_dump(mode="json", exclude_defaults=True) for one in speaking(open_calls)],
+    }
+    pulse(data=_bytes(data), key=f"pulse-{record.run.id}", height=1)
+    return True
+
+
+def end_of_stage(shown: Scene, record: Record, index: str) -> int | None:
+    """The place of a stage's last moment, by the stage's index; None where there is no such stage."""
+    stage = next((stage.path for stage in record.stages if str(stage.index) == index), None)
+    return max((n for n, moment in enumerate(shown.moments) if moment.stage == stage), default=None)
+
+
+def version(shown: Scene) -> str:
+    """A digest of a scene: the same where nothing is different."""
+    return blake2b(shown.model_dump_json(exclude_defaults=True).encode(), digest_size=8).hexdigest()
+
+
+def scene_of(record: Record, procedure: Procedure) -> Scene:
+    """A scene is made once for each state of the record."""
+    kept: tuple[Record, Scene] | None = st.session_state.get(f"scene-{record.run.id}")
+    if kept is None or kept[0] is not record:
+        kept = (record, scene(record, procedure))
+        st.session_state[f"scene-{record.run.id}"] = kept
+    return kept[1]
+
+
+def _bytes(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, ensure_ascii=False).encode()
+
+
+def _to(tab: str, run: str, what: str) -> None:
+    """Open a tab below the room at what was clicked."""
+    chosen = st.session_state[f"room-{run}"].get(what)
+    if chosen:
+        st.session_state[f"tab-{run}"] = tab
+        st.session_state[what] = chosen

@@ -1,0 +1,233 @@
+"""The room in a real browser: done and running, at every width, by mouse and by keyboard, and in the report."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from courtroom import report
+from courtroom.courthouse import Courthouse
+from courtroom.engine.events import Event, Voted
+from courtroom.engine.record import Record
+from courtroom.models.spec import ModelSpec
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.settings import Settings
+from tests.app_server import app_server
+from tests.browser.test_interventions import shot
+from tests.openai_server import OpenAIServer
+from tests.test_room import RUNS
+
+SIZES = {"desk": (1440, 900), "tablet": (1024, 768), "phone": (390, 844)}
+
+
+@dataclass
+class Rooms:
+    """An app with a finished run of every procedure and one that waits to be run, by a model that writes slowly."""
+
+    url: str
+    runs: dict[str, str]
+    half: threading.Event
+    report: Path
+
+
+def divided(record: Record) -> Record:
+    """The same run with 9, 12 and 15 of 17 for the buyer in its three rounds."""
+    ballots = list(record.ballots)
+    assert len(ballots) == 3
+
+    def vote(event: Event) -> Event:
+        if not isinstance(event, Voted):
+            return event
+        seat, ballot = int(event.member.rpartition("-")[2]), ballots.index(event.ballot)
+        return event.model_copy(update={"choice": "buyer" if seat <= 9 + 3 * ballot else "seller"})
+
+    return replace(record, events=tuple((at, vote(event)) for at, event in record.events))
+
+
+@pytest.fixture(scope="module")
+def rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rooms]:
+    home, half = tmp_path_factory.mktemp("home"), threading.Event()
+    house, runs = Courthouse(Settings(home=home)), {}
+    for name, (case, knobs) in RUNS.items():
+        knobs = {
+            **knobs,
+            **({"jury_size": 17, "examination": "own", "consensus": 1.0} if name == "cyberjurors" else {}),
+        }
+        runs[name] = house.new_run(
+            name, house.library.case(case), house.procedures[name].setup.model_validate(knobs), 0
+        )
+        house.runner.go(runs[name])
+        house.runner.wait(runs[name], 60)
+    slow = CyberJurorsSetup(
+        model=ModelSpec(id="hosted_vllm/any"), jury_size=3, rounds=2, examination="shared", consensus=1.0
+    )
+    runs["slow"] = house.new_run("cyberjurors", house.library.case("oak-table"), slow, 0)
+    written = home / "report.html"
+    record = divided(house.record(runs["cyberjurors"]))
+    written.write_text(report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media))
+    house.close()
+    with OpenAIServer(half=half) as models:
+        given = {"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}
+        with app_server(home, environment=given) as server:
+            yield Rooms(server.url, runs, half, written)
+            half.set()
+
+
+def entered(browser: Browser, rooms: Rooms, name: str, size: str = "desk", theme: str = "light") -> Page:
+    width, height = SIZES[size]
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=theme)  # type: ignore[arg-type]
+    page.set_default_timeout(60_000)
+    page.goto(f"{rooms.url}/deliberation?run={rooms.runs[name]}")
+    expect(page.locator(".room .seat").first).to_be_visible()
+    return page
+
+
+def inside(inner: Locator, outer: Locator) -> bool:
+    """Whether one box lies within another."""
+    one, other = inner.bounding_box(), outer.bounding_box()
+    assert one
+    assert other
+    return (
+        one["x"] >= other["x"] - 1
+        and one["y"] >= other["y"] - 1
+        and one["x"] + one["width"] <= other["x"] + other["width"] + 1
+        and one["y"] + one["height"] <= other["y"] + other["height"] + 1
+    )
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("procedure", RUNS)
+def test_every_seat_is_in_the_room_and_nothing_is_cut_off(
+    rooms: Rooms, browser: Browser, procedure: str, size: str
+) -> None:
+    theme = "dark" if size == "tablet" else "light"
+    page = entered(browser, rooms, procedure, size, theme)
+    shot(page, f"room-{procedure}-{size}-{theme}")
+    floor = page.locator(".room .floor")
+    for figure in page.locator(".room .seat .figure").all():
+        assert inside(figure, floor)
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    if size == "desk":
+        box = page.locator(".room").bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= 900, "the room stands on one screen"
+    page.close()
+
+
+def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_they_are_in(
+    rooms: Rooms, browser: Browser
+) -> None:
+    page = entered(browser, rooms, "slow")
+    page.locator(".room").evaluate("e => { e.marked = 'the same'; }")
+    page.locator(".st-key-do-run button").first.click()
+    live = page.locator(".room .line-said.live")
+    expect(live.first).to_contain_text(re.compile("what was said about it|claim"))
+    assert "{" not in "".join(live.all_inner_texts())
+    expect(page.locator(".room .seat.lit").first).to_be_visible()
+    shot(page, "room-running")
+    page.get_by_label("Whose words").select_option(label="Clerk")
+    page.locator(".room .seat").first.click()
+    name = page.locator(".room .drawer h3").inner_text()
+    rooms.half.set()
+    expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
+    expect(page.locator(".room .speech.verdict")).to_be_visible()
+    assert page.locator(".room").evaluate("e => e.marked") == "the same"
+    expect(page.locator(".room .drawer h3")).to_have_text(name)
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Whose words")).to_have_value("clerk")
+    page.close()
+
+
+def test_the_run_is_stepped_and_played_by_the_keyboard_and_a_seat_is_opened_and_closed(
+    rooms: Rooms, browser: Browser
+) -> None:
+    page = entered(browser, rooms, "courtroom-llm")
+    told, track = page.locator(".room .told"), page.get_by_label("Moment of the run")
+    last = told.inner_text()
+    track.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(told).not_to_have_text(last)
+    expect(page.locator(".room .speech.verdict")).to_have_count(0)
+    page.get_by_role("button", name="Go to Arguments").click()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".room .offer")).to_have_count(1)
+    page.get_by_label("Speed").select_option("16")
+    page.get_by_role("button", name="Play").click()
+    expect(told).to_have_text(last)
+    seat = page.get_by_role("button", name=re.compile("^Judge 2, "))
+    seat.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Judge 2")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".room .drawer")).to_be_hidden()
+    expect(seat).to_be_focused()
+    page.close()
+
+
+def test_a_line_leads_to_its_call(rooms: Rooms, browser: Browser) -> None:
+    page = entered(browser, rooms, "cyberjurors")
+    page.get_by_role("button", name=re.compile("Open the call of Clerk")).last.click()
+    expect(page.get_by_role("button", name="All calls")).to_be_visible()
+    expect(page.get_by_text("Collective summary: round-3/clerk/summarise")).to_be_visible()
+    page.close()
+
+
+def test_the_report_plays_and_recounts_from_disk_and_asks_for_nothing(rooms: Rooms, browser: Browser) -> None:
+    assert rooms.report.stat().st_size < 3_000_000
+    page = browser.new_context(offline=True, viewport={"width": 1440, "height": 900}).new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(rooms.report.as_uri())
+    expect(page.locator(".room .seat")).to_have_count(18)
+    shot(page, "report")
+    page.get_by_role("button", name="Recount").click()
+    result = page.locator(".recounted")
+    expect(result).to_contain_text("Recounted, not re-deliberated")
+    outcome = result.locator(".recounted-outcome")
+    expect(result).to_contain_text("Round 3 · Buyer 15, Seller 2")
+    page.get_by_label("Vote rule").select_option("all")
+    expect(outcome).to_have_text("No decision")
+    page.get_by_label("Vote rule").select_option("two-thirds")
+    expect(outcome).to_have_text("● Buyer")
+    page.get_by_role("slider", name="Share of the seats").fill("60")
+    expect(result).to_contain_text("Round 2 · Buyer 12, Seller 5")
+    page.get_by_role("slider", name="Share of the seats").fill("100")
+    page.get_by_label("Vote rule").select_option("most")
+    boxes = page.locator(".room .check input").all()
+    for box in boxes[:13]:
+        box.uncheck()
+    expect(result).to_contain_text("Buyer 2, Seller 2")
+    expect(outcome).to_have_text("● Buyer")
+    page.get_by_label("A tie goes to").select_option("")
+    expect(outcome).to_have_text("No decision")
+    boxes[13].uncheck()
+    expect(outcome).to_have_text("■ Seller")
+    assert [url for url in asked if not url.startswith("data:")] == [rooms.report.as_uri()]
+    page.close()
+
+
+def test_the_first_minute_plays_a_whole_hearing_and_sets_a_second_one_beside_it(new_app: str, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.set_default_timeout(60_000)
+    page.goto(new_app)
+    expect(page.get_by_role("button", name="Watch this hearing")).to_be_visible()
+    shot(page, "welcome")
+    page.get_by_role("button", name="Watch this hearing").click()
+    expect(page.get_by_role("button", name="Pause", exact=True).last).to_be_visible()  # it plays by itself
+    page.get_by_label("Speed").select_option("16")
+    expect(page.locator(".room .seat.lit").first).to_be_visible()
+    expect(page.locator(".room .speech.verdict")).to_be_visible(timeout=120_000)
+    page.get_by_role("button", name="Change one thing").click()
+    shot(page, "change-one")
+    page.get_by_role("button", name="Run it again, and show both").click()
+    expect(page.get_by_role("heading", name="Compare")).to_be_visible()
+    expect(page.get_by_text("What differs").first).to_be_visible()
+    shot(page, "side-by-side")
+    page.close()

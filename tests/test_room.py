@@ -1,0 +1,172 @@
+"""The scene that the room draws: made from the record alone, for every procedure and at every point of a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.control import Control
+from courtroom.engine.interventions import AddNote
+from courtroom.engine.live import OpenCall
+from courtroom.engine.record import Record
+from courtroom.room import Scene, scene
+from courtroom.room.scene import speaking
+from courtroom.room.seating import places
+from courtroom.room.spoken import spoken, spoken_so_far
+from courtroom.settings import Settings
+
+RUNS = {
+    "cyberjurors": ("phone-battery", {"jury_size": 7, "examination": "shared"}),
+    "juris": ("meeting-mill-museum", {}),
+    "courtroom-llm": ("message-feeling", {}),
+    "jurisagents": ("criminal-ring-road", {}),
+    "verdict": ("criminal-bus-wallet", {}),
+}
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
+    yield house
+    house.close()
+
+
+def heard(house: Courthouse, procedure: str, control: Control | None = None, seed: int = 0) -> Record:
+    case, knobs = RUNS[procedure]
+    setup = house.procedures[procedure].setup.model_validate(knobs)
+    run = house.new_run(procedure, house.library.case(case), setup, seed)
+    house.runner.go(run, control)
+    house.runner.wait(run, 60)
+    return house.record(run)
+
+
+def shown(house: Courthouse, record: Record) -> Scene:
+    return scene(record, house.procedures[record.run.procedure].about(record.case))
+
+
+@pytest.mark.parametrize("procedure", RUNS)
+def test_every_call_and_vote_of_a_run_is_a_moment_and_everybody_who_was_asked_has_a_seat(
+    house: Courthouse, procedure: str
+) -> None:
+    record = heard(house, procedure)
+    made = shown(house, record)
+    assert [m.path for m in made.moments if m.kind == "call"] == [call.path for call in record.calls]
+    votes = [(m.ballot, m.member, m.choice) for m in made.moments if m.kind == "vote"]
+    assert sorted(votes, key=str) == sorted(
+        ((b, m, v.choice) for b, cast in record.ballots.items() for m, v in cast.items()), key=str
+    )
+    seats = {seat.id: seat.place for seat in made.seats}
+    assert all(seats[call.member] is not None for call in record.calls)
+    placed = [place for place in seats.values() if place]
+    assert len(set(placed)) == len(placed)
+    assert all(0 <= at <= 100 for place in placed for at in place)
+    assert made.moments[-1].kind == "verdict"
+    assert made.verdict is not None
+    assert made.stages_to_come == ()
+
+
+@pytest.mark.parametrize("procedure", RUNS)
+def test_what_is_said_are_sentences_and_never_json(house: Courthouse, procedure: str) -> None:
+    made = shown(house, heard(house, procedure))
+    texts = [part.text for m in made.moments for part in m.parts] + [f.value for m in made.moments for f in m.facts]
+    assert texts
+    assert not [text for text in texts if text.lstrip().startswith(("{", "[")) or '":' in text]
+
+
+def test_moments_only_ever_come_after_those_that_were_there(house: Courthouse) -> None:
+    record = heard(house, "cyberjurors")
+    whole = shown(house, record).moments
+    for cut in range(0, len(record.events), 7):
+        part = Record(record.run.model_copy(update={"verdict": None}), record.case, record.setup, record.events[:cut])
+        before = shown(house, part).moments
+        assert whole[: len(before)] == before
+
+
+def test_a_paused_run_tells_what_is_to_come_and_an_intervention_has_its_place(house: Courthouse) -> None:
+    record = heard(house, "cyberjurors", Control(stage="round"), seed=5)
+    assert record.run.status == "paused"
+    made = shown(house, record)
+    assert made.verdict is None
+    assert "Verdict" in made.stages_to_come
+    run = record.run.id
+    house.interventions.intervene(run, AddNote(text="Look at the serial number."), "Ada")
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    kinds = [(m.kind, m.title) for m in shown(house, house.record(run)).moments if m.kind in ("act", "stage")]
+    act = next(n for n, (kind, _) in enumerate(kinds) if kind == "act")
+    assert "Ada" in kinds[act][1]
+    assert 0 < act < len(kinds) - 1
+
+
+def test_a_juror_is_shown_with_those_whom_it_follows(house: Courthouse) -> None:
+    record = heard(house, "cyberjurors")
+    edges: Any = record.setup.model_dump()["graph"]["edges"]
+    follows = {seat.id: set(seat.follows) for seat in shown(house, record).seats}
+    assert edges
+    for one, other in edges:
+        assert f"juror-{other + 1:02d}" in follows[f"juror-{one + 1:02d}"]
+
+
+@pytest.mark.parametrize(("procedure", "expected"), [("juris", {"A", "B"}), ("courtroom-llm", None)])
+def test_candidates_and_parties_stand_for_what_is_voted_on(
+    house: Courthouse, procedure: str, expected: set[str] | None
+) -> None:
+    record = heard(house, procedure)
+    made = shown(house, record)
+    offered = {m.side for m in made.moments if m.side}
+    voted = {m.choice for m in made.moments if m.kind == "vote" and m.choice}
+    assert len(offered) == 2
+    assert offered == (expected or offered)
+    assert voted <= offered
+
+
+def test_seats_keep_apart_at_any_number() -> None:
+    for seating in ("ring", "bench", "rows"):
+        for voters in (0, 1, 2, 5, 17, 24, 25, 51):
+            ids = [f"juror-{n}" for n in range(voters)]
+            found = places(seating, ids, ["examiner", "clerk"])  # type: ignore[arg-type]
+            assert len(set(found.values())) == voters + 2, (seating, voters)
+
+
+ANSWER: Mapping[str, Any] = {
+    "reasoning": ["The battery holds 71 % only.", "The listing promised 92 %, which nobody measured."],
+    "degree": "strong",
+    "is_sufficient": True,
+    "nested": {"summary": "Both sides agree on the date of delivery."},
+    "findings": [{"description": "A screen that shows seventy-one percent.", "index": 0}],
+    "verdict": "buyer",
+}
+
+
+def test_sentences_and_facts_of_an_answer_are_told_apart() -> None:
+    said = spoken(ANSWER)
+    assert [part.label for part in said.parts] == ["Reasoning", "Nested summary", "Findings description"]
+    assert {fact.label: fact.value for fact in said.facts}["Is sufficient"] == "yes"
+    assert "buyer" in [fact.value for fact in said.facts]
+
+
+@pytest.mark.parametrize("before", ["", "<think>Let me {see}.</think>\n", "Here it is:\n```json\n"])
+def test_while_an_answer_streams_in_its_sentences_grow_and_no_brace_is_ever_shown(before: str) -> None:
+    text = before + json.dumps(ANSWER)
+    seen = [" ".join(p.text for p in spoken_so_far(text[:n]).parts) for n in range(len(text) + 1)]
+    assert seen[-1].startswith("The battery holds 71 % only.")
+    assert not [one for one in seen if "{" in one or '"' in one or "reasoning" in one]
+    reached = [one for one in seen if "The listing promised 92 %, which nobody" in one]
+    assert len(reached) > 20
+
+
+def test_who_speaks_now_is_told_with_what_has_come_so_far() -> None:
+    call = OpenCall(member="juror-03", title="Verdict", model="m", text='{"reasoning": ["The seal was broken befo')
+    (one,) = speaking({"round-1/juror-03/judge": call})
+    assert (one.member, one.parts[0].text) == ("juror-03", "The seal was broken befo")
+
+
+def test_the_style_and_the_program_ask_for_nothing_from_outside() -> None:
+    for file in (Path(__file__).parents[1] / "courtroom" / "room" / "static").iterdir():
+        text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert not [word for word in ("http:", "https:", "innerHTML", "outerHTML", "insertAdjacentHTML", "fetch(", "import ", "@import", "url(h") if word in text], file.name  # fmt: skip
