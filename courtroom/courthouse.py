@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,10 +34,10 @@ from courtroom.evaluation.comparison import Differences, put_in
 from courtroom.evaluation.family import Kin, family
 from courtroom.experiments.lab import Lab
 from courtroom.experiments.store import ExperimentStore
-from courtroom.experiments.sure import Repeats
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Knowledge, Query
+from courtroom.knowledge.taking_in import TakingIn, go_on, waiting
 from courtroom.media.store import MediaStore
 from courtroom.models.apart import refuse
 from courtroom.models.capabilities import Capabilities
@@ -47,6 +46,10 @@ from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
+from courtroom.questions.asides import AsideStore
+from courtroom.questions.audit import Audits
+from courtroom.questions.interview import METHODS, Interviews
+from courtroom.questions.marks import MarkStore
 from courtroom.settings import Settings, from_environment
 from courtroom.store.database import Database
 from courtroom.store.log import LogFile
@@ -72,18 +75,6 @@ class Elsewhere:
     def learn(self, run: str, path: str, lesson: Lesson) -> None:
         """Take a lesson in."""
         self.knowledge.learn(run, path, lesson)
-
-
-@dataclass
-class TakingIn:
-    """How far an import is."""
-
-    name: str
-    total: int
-    done: int = 0
-    what: str = "Taking in"
-    error: str = ""
-    running: bool = True
 
 
 class Courthouse:
@@ -122,6 +113,8 @@ class Courthouse:
         self.people = People(self.database, self.writer)
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
+        self.asides = AsideStore(self.database)
+        self.marks = MarkStore(self.database)
         self.taking_in: dict[str, TakingIn] = {}
         """Imports that this process has worked on, by their digests."""
         self._pools: set[str] = set()
@@ -189,14 +182,21 @@ class Courthouse:
         return Sweeper(SweepStore(self.database), self)
 
     @cached_property
+    def audits(self) -> Audits:
+        """Audits of votes: why a member changed sides."""
+        of = (self.procedures, self.store, self.answers, self.asides, self.capabilities, self.writer)
+        return Audits(*of, runner=lambda: self.runner)
+
+    @cached_property
+    def interviews(self) -> Interviews:
+        """Questions of persons to members."""
+        of = (self.procedures, self.answers, self.asides, self.writer)
+        return Interviews(*of, runner=lambda: self.runner)
+
+    @cached_property
     def experiments(self) -> Lab:
         """Experiments."""
         return Lab(ExperimentStore(self.database), self)
-
-    @cached_property
-    def repeats(self) -> Repeats:
-        """Repeats of runs, which say how sure their verdicts are."""
-        return Repeats(self)
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -206,7 +206,8 @@ class Courthouse:
     @cached_property
     def pool(self) -> ModelPool:
         """All models that can be asked."""
-        offline = {task: method for one in self.procedures.values() for task, method in one.offline.items()}
+        methods = (METHODS, *(one.offline for one in self.procedures.values()))
+        offline = {task: method for one in methods for task, method in one.items()}
         return ModelPool(self.media, self.connections, offline=offline, capabilities=self.capabilities)
 
     @property
@@ -228,28 +229,11 @@ class Courthouse:
             return self._runner
 
     def take_in(self, digest: str) -> TakingIn:
-        """Go on with an import in the background; `taking_in` tells how far it is."""
-        job = next((job for job in self.imports.pending() if job.digest == digest), None)
-        if job is None:
-            raise CourtroomError("This import is done or was given up. Choose the file again to repeat it.")
+        """Go on with an import in the background; `taking_in` says how far it is."""
+        job = waiting(self.imports, digest)
         state = self.taking_in[digest] = TakingIn(job.name, total=job.total, done=job.done)
-        self.runner.do(self._take_in(digest, state))
+        self.runner.do(go_on(self.imports, digest, state))
         return state
-
-    async def _take_in(self, digest: str, state: TakingIn) -> None:
-        def progress(what: str, done: int, total: int) -> None:
-            state.what, state.done, state.total = what, done, total
-
-        try:
-            job = await self.imports.go_on(digest, progress)
-            state.done = state.total = job.total  # the last steps counted all that is indexed
-        except CourtroomError as error:
-            state.error = str(error)
-        except Exception:
-            state.error = "The import stopped; the log says why. Go on with it: what is in stays in."
-            logging.getLogger(__name__).exception("import %s", digest)
-        finally:
-            state.running = False
 
     def new_run(
         self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"

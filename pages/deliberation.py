@@ -7,6 +7,7 @@ import streamlit as st
 from courtroom.engine.errors import NoSuchRun
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
+from courtroom.questions.marks import A_RUN
 from pages.parts.live.calls_table import calls_table
 from pages.parts.live.intervene import interventions_view, seats
 from pages.parts.live.member_grid import member_grid
@@ -19,6 +20,7 @@ from pages.parts.shared.family_view import family_view
 from pages.parts.shared.heading import heading
 from pages.parts.shared.house import courthouse, current_run
 from pages.parts.shared.inert import declared, literal
+from pages.parts.shared.marks_view import marks_view
 from pages.parts.shared.records import read
 from pages.parts.shared.units import count, duration, money
 
@@ -65,6 +67,7 @@ with top:
             f"{literal(procedure.title)} · run {literal(run)} · seed {record.run.seed:d}{origin}{offline}",
             width="content",
         )
+        marks_view(house, run, A_RUN)
         if record.run.parent in kin and st.button(
             "Compare with its parent", icon=":material/compare:", type="tertiary"
         ):
@@ -120,7 +123,7 @@ if back == NOW:
     interventions_view(house, procedure, record)
 if record.run.verdict:
     verdict_view(record, procedure)
-    if sure := house.repeats.sentence(run):
+    if sure := house.experiments.repeats.sentence(run):
         st.caption(literal(sure))
     if st.button(
         "What would change this verdict?",

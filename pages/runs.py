@@ -12,6 +12,7 @@ from pages.parts.shared.choice_mark import choice_html
 from pages.parts.shared.controls import STATUS
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
+from pages.parts.shared.marks_view import marks_filter
 from pages.parts.shared.units import many, moment
 
 LIVE_S = 2.0
@@ -39,7 +40,9 @@ if not listed.count(Wanted()):
     st.stop()
 
 top = st.columns([3, 2, 2, 2])
+by_marks = marks_filter(house)
 wanted = Wanted(
+    **by_marks,
     text=top[0].text_input("Search", placeholder="case, verdict or id").strip(),
     status=top[1].selectbox(
         "Status", ["", *STATUS], format_func=lambda name: STATUS[name][1] if name in STATUS else "All"
@@ -58,7 +61,8 @@ def run_line(row: RunLine) -> None:
     case, procedure, verdict, status, when, beside, act = st.columns(WIDTHS, vertical_alignment="center")
     known = house.procedures.get(row.procedure)
     origin = f" · a fork of {literal(row.parent)}" if row.parent else ""
-    case.markdown(f"**{literal(row.title)}**  \n:small[:gray[{literal(row.id)}{origin}]]")
+    star = ":material/star: " if row.id in starred else ""
+    case.markdown(f"{star}**{literal(row.title)}**  \n:small[:gray[{literal(row.id)}{origin}]]")
     procedure.markdown(literal(known.title) if known else f"{literal(row.procedure)} (not installed)")
     with verdict:
         if row.outcome and known:
@@ -147,6 +151,7 @@ def comparing() -> None:
 
 
 live = listed.running()
+starred = house.marks.starred()
 
 
 @st.fragment(run_every=LIVE_S if live else None)

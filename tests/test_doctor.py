@@ -56,7 +56,7 @@ def stray_words(home: Path) -> None:
 def damage_a_datasets_row(home: Path) -> None:
     change(
         home,
-        "INSERT INTO dataset_rows VALUES (1, 0, 'r', '', '', '', 0, '', '', 1, 'en', NULL, x'00', '{}', '{\"id\": 1')",
+        "INSERT INTO dataset_rows VALUES (1, 7, 'r', '', '', '', 0, '', '', 1, 'en', NULL, x'00', '{}', '{\"id\": 1')",
     )
 
 
@@ -298,6 +298,8 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "ALTER TABLE imports DROP COLUMN how",
         "DROP TABLE memory_states",
         "DROP TABLE memory_snapshots",
+        "DROP TABLE asides",
+        "DROP TABLE marks",
         *(f"DROP TABLE {name}" for name in ("datasets", "dataset_rows", "dataset_splits", "dataset_problems")),
         "DROP TABLE dataset_relevance",
         "DROP TABLE experiments",

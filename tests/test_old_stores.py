@@ -50,9 +50,8 @@ def as_of(version: int, home: Path, full: Path, run: str) -> None:
         names = [name for name in tables(MIGRATIONS[:version]) if not name.startswith(("words_", "vocabulary_"))]
         for name in sorted(set(names) & tables(MIGRATIONS)):
             columns = [row[1] for row in db.execute(f"PRAGMA table_info({name})")]
-            own = {"runs": "WHERE id = :run", "events": "WHERE run = :run", "interventions": "WHERE run = :run"}.get(
-                name, ""
-            )
+            of_runs = dict.fromkeys(("events", "interventions", "payments"), "WHERE run = :run")
+            own = {"runs": "WHERE id = :run", **of_runs}.get(name, "")
             if name == "events" and "stage" not in columns:
                 db.execute(EVENTS_BEFORE_COLUMNS, {"run": run})
                 continue

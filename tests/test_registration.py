@@ -69,6 +69,7 @@ STUMBLES = {
     "no offline answer": (CODE, "offline={Decide: decide}", "offline={}", "procedure.py: the offline model has no answer to Decide. Add `Decide: function` to `offline`."),
     "a task that is not declared": (CODE, "tasks=(Decide,)", "tasks=()", "procedure.py, line 41: Decide is asked but not declared. Add it to `tasks`"),
     "an offline answer to no task": (CODE, "tasks=(Decide,)", "tasks=()", "procedure.py: `offline` answers Decide, which is not among `tasks`. Add it there, or take it out."),
+    "peers of no task": (CODE, "tasks=(Decide,)", 'tasks=(), peers=(__import__("courtroom").Peers(Decide, None, None),)', "procedure.py: `peers` names Decide, which is not among `tasks`. Add it there, or take it out."),
     "a mistyped stage": (CODE, '"Decision", "decision")\n    judge', '"Decision", "decison")\n    judge', "procedure.py, line 39: the kind of stage “decison” is not declared. Did you mean “decision”?"),
     "a mistyped role": (CODE, 'member("judge")', 'member("jugde")', "procedure.py, line 40: the role “jugde” is not declared. Did you mean “judge”?"),
     "a preset of a missing knob": (CODE, '{"careful": False}', '{"carefull": False}', "procedure.py: the preset “Trusting” changes “carefull”, which TwoJudgesSetup does not have. Did you mean “careful”?"),

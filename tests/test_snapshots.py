@@ -20,6 +20,7 @@ from courtroom.knowledge.states import States
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.settings import Settings
 from courtroom.store.database import MIGRATIONS, Database
+from courtroom.store.file import tables
 from tests.test_memory import THEFT, filled, standard
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -157,8 +158,11 @@ def test_a_memory_of_an_earlier_version_has_a_first_state(tmp_path: Path) -> Non
     path = Settings(home=tmp_path).database
     base.close()
     with sqlite3.connect(path) as db:
-        db.executescript("DROP TABLE memory_states; DROP TABLE memory_snapshots;")
         before = next(number for number, script in enumerate(MIGRATIONS) if "memory_states" in script)
+        for name in tables(MIGRATIONS) - tables(MIGRATIONS[:before]):
+            db.execute(f"DROP TABLE {name}")
+        for column in ("base", "how"):
+            db.execute(f"ALTER TABLE imports DROP COLUMN {column}")
         db.execute(f"PRAGMA user_version = {before}")
     database = Database(path)
     states = States(database)

@@ -127,29 +127,31 @@ def test_a_wrong_answer_is_as_rare_as_it_says(share: float, wrong: str) -> None:
 
 def test_repeats_are_ordinary_runs_and_none_is_made_twice(house: Courthouse) -> None:
     run = heard(house)
-    assert house.repeats.found(run) is None
-    found = house.repeats.go(run)
+    assert house.experiments.repeats.found(run) is None
+    found = house.experiments.repeats.go(run)
     assert (found.found.state, found.found.of, found.reason) == ("shown", 18, "")
     assert found.outcomes == {found.outcome: 18}
     records = [house.record(one) for one in found.repeats]
     assert {(record.run.status, record.run.parent, record.run.origin) for record in records} == {("done", run, "fork")}
     assert sorted(record.run.seed for record in records) == list(range(1, 19))
     runs = len(house.store.runs())
-    assert house.repeats.go(run) == found
+    assert house.experiments.repeats.go(run) == found
     assert len(house.store.runs()) == runs
-    assert house.repeats.found(run) == found
+    assert house.experiments.repeats.found(run) == found
 
 
 def test_the_finding_is_on_the_report_and_on_the_page(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     run = heard(house)
-    house.repeats.go(run, most=2)
+    house.experiments.repeats.go(run, most=2)
     sentence = (
         "How sure is this verdict? It is not decided whether the outcome is the same with at least 95 %: "
         "2 of 2 repeats with other seeds came to the same outcome."
     )
-    assert house.repeats.sentence(run) == sentence
+    assert house.experiments.repeats.sentence(run) == sentence
     procedure = house.procedures["cyberjurors"]
-    page = report.as_html(house.record(run), procedure, house.answers, house.media, house.repeats.sentence(run))
+    page = report.as_html(
+        house.record(run), procedure, house.answers, house.media, sure=house.experiments.repeats.sentence(run)
+    )
     assert sentence in page
     done = CliRunner().invoke(app, ["export", run, "--to", str(house.settings.home / "run.html")])
     assert done.exit_code == 0, done.output
@@ -169,7 +171,7 @@ def test_a_server_that_wavers_refutes_it_with_as_few_repeats_as_can_be(
     house: Courthouse, wavers: Callable[..., OpenAIServer]
 ) -> None:
     server = wavers("buyer", "seller", "buyer", "seller", "seller", "buyer")
-    found = house.repeats.go(heard(house, PRICED))
+    found = house.experiments.repeats.go(heard(house, PRICED))
     assert (found.found.state, found.found.same, found.found.of) == ("refuted", 1, 4)
     assert found.outcomes == {"seller": 3, "buyer": 1}
     assert server.calls == 5, "the run, three repeats at once, and one more"
@@ -178,7 +180,7 @@ def test_a_server_that_wavers_refutes_it_with_as_few_repeats_as_can_be(
 
 def test_one_repeat_that_differs_makes_it_27(house: Courthouse, wavers: Callable[..., OpenAIServer]) -> None:
     server = wavers("buyer", "seller", "buyer")
-    found = house.repeats.go(heard(house, PRICED))
+    found = house.experiments.repeats.go(heard(house, PRICED))
     assert (found.found.state, found.found.same, found.found.of) == ("shown", 26, 27)
     assert server.calls == 28
 
@@ -188,24 +190,24 @@ def test_a_budget_ends_it_and_a_larger_one_goes_on(house: Courthouse, wavers: Ca
     run = heard(house, PRICED)
     each = house.record(run).cost
     assert each
-    found = house.repeats.go(run, budget=5 * each)
+    found = house.experiments.repeats.go(run, budget=5 * each)
     assert found.found.state == "open"
     assert 1 <= found.found.of < 18
     assert "has no room for another repeat" in found.reason
     assert sum(house.record(one).cost or 0 for one in found.repeats) <= 5 * each
     asked = server.calls
-    further = house.repeats.go(run, budget=1000 * each)
+    further = house.experiments.repeats.go(run, budget=1000 * each)
     assert (further.found.state, further.found.of) == ("shown", 18)
     assert server.calls == asked + 18 - found.found.of
 
 
 def test_the_most_repeats_end_it(house: Courthouse) -> None:
     run = heard(house)
-    found = house.repeats.go(run, most=4)
+    found = house.experiments.repeats.go(run, most=4)
     assert (found.found.state, found.found.of, found.reason) == (
         "open", 4, "There are 4 repeats, and 4 are wanted at most.",
     )  # fmt: skip
-    assert house.repeats.go(run, most=2).found.of == 4
+    assert house.experiments.repeats.go(run, most=2).found.of == 4
 
 
 def test_a_repeat_that_fails_is_said_and_gone_on_with(house: Courthouse, wavers: Callable[..., OpenAIServer]) -> None:
@@ -214,26 +216,26 @@ def test_a_repeat_that_fails_is_said_and_gone_on_with(house: Courthouse, wavers:
 
     server = wavers("buyer", refused, refused, refused, "buyer")
     run = heard(house, PRICED)
-    found = house.repeats.go(run)
+    found = house.experiments.repeats.go(run)
     assert found.found.of == 0
     assert re.match(r"The repeat repeat-\w+ is \w+\. .* Run the command again to go on with it\.", found.reason)
-    assert house.repeats.go(run).found.state == "shown"
+    assert house.experiments.repeats.go(run).found.state == "shown"
     assert server.calls == 1 + 3 + 18
 
 
 def test_what_cannot_be_repeated_is_refused(house: Courthouse, wavers: Callable[..., OpenAIServer]) -> None:
     waiting = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=1), 0)
     with pytest.raises(CourtroomError, match="no verdict yet"):
-        house.repeats.go(waiting)
+        house.experiments.repeats.go(waiting)
     juris = house.procedures["juris"]
     made = house.new_run("juris", house.library.case("news-night-bus"), juris.setup(jury_size=1, longest=3), 0)
     house.runner.go(made, Control())
     house.runner.wait(made, 30)
     with pytest.raises(CourtroomError, match="decides nothing"):
-        house.repeats.go(made)
+        house.experiments.repeats.go(made)
     wavers("buyer")
     with pytest.raises(CourtroomError, match="What a repeat costs is not known"):
-        house.repeats.go(heard(house, "openai/nobody-knows-its-price"), budget=1.0)
+        house.experiments.repeats.go(heard(house, "openai/nobody-knows-its-price"), budget=1.0)
 
 
 def test_the_shell_prints_the_finding(house: Courthouse) -> None:
@@ -247,7 +249,7 @@ def test_the_shell_prints_the_finding(house: Courthouse) -> None:
     done = CliRunner().invoke(app, ["experiment", "sure", run, "--json"])
     found = json.loads(done.stdout)
     assert (found["found"], found["sentence"]) == (
-        {"same": 18, "of": 18, "state": "shown"}, house.repeats.sentence(run),
+        {"same": 18, "of": 18, "state": "shown"}, house.experiments.repeats.sentence(run),
     )  # fmt: skip
     done = CliRunner().invoke(app, ["experiment", "sure", run, "--budget", "0"])
     assert isinstance(done.exception, CourtroomError)

@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from courtroom.cases.case import Case
+from courtroom.engine.asked import Asked
 from courtroom.engine.errors import Abstained, QuorumLost
 from courtroom.engine.events import Called, Learned, Retrieved, Seated, Tallied, Voted
 from courtroom.engine.exchange import Exchange, problem_of
@@ -112,7 +113,9 @@ class Court(Generic[C, S]):
         if before is not None and before.value is None:
             raise Abstained(before.error)
         await services.gate.open()
-        exchange = Exchange(services, self.setup, self._prompts, self.seed, member, task, path, self._stages.here)
+        asked = Asked(member, task, self.setup, self._prompts, self.seed, path, self._stages.here)
+        services.asking(asked)
+        exchange = Exchange(services, asked)
         services.live.calls[path] = OpenCall(member.id, task.title, member.spec.id)
         try:
             answer = await exchange.run()

@@ -10,16 +10,15 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
+from courtroom.engine.asked import Asked
 from courtroom.engine.events import Called
 from courtroom.engine.payments import Payer, Payment, in_sum
 from courtroom.engine.services import Services
-from courtroom.engine.setup import Member, Setup
 from courtroom.engine.spent import Need, Reserved
 from courtroom.media.left_out import without_media
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import longer
 from courtroom.models.prices import estimate_prompt, price
-from courtroom.models.prompts import Prompts
 from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, RECORDED, ModelSpec
@@ -50,29 +49,13 @@ class Exchange(Generic[A]):
 
     The question and its re-asks are one series. Where all answers of a series are on record and none of them can be read,
     and the run is to ask again who failed, the next series asks for new samples; who comes later finds them on record.
-
-    Args:
-        setup: as it is at the stage in which this is asked; its re-asks and budget are obeyed.
-        prompts: what turns the task into messages.
-        seed: the run's.
-        path: where in the run this is asked.
     """
 
-    def __init__(
-        self,
-        services: Services,
-        setup: Setup,
-        prompts: Prompts,
-        seed: int,
-        member: Member,
-        task: Task[A],
-        path: str,
-        stage: str,
-    ) -> None:
-        self._services, self._setup, self._prompts, self._seed = services, setup, prompts, seed
-        self._member, self._given, self._path, self._stage = member, task, path, stage
-        self._task = task  # without its media where the model is asked on texts alone
-        self._spec = member.spec  # another one where a person has not answered in time
+    def __init__(self, services: Services, asked: Asked[A]) -> None:
+        self._services, self._setup, self._prompts, self._seed = services, asked.setup, asked.prompts, asked.seed
+        self._member, self._given, self._path, self._stage = asked.member, asked.task, asked.path, asked.stage
+        self._task = asked.task  # without its media where the model is asked on texts alone
+        self._spec = asked.member.spec  # another one where a person has not answered in time
         self._keys: list[str] = []
         self._paid: list[Payment] = []
         self._series = 0
@@ -87,10 +70,10 @@ class Exchange(Generic[A]):
 
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
-        request = await self._request()
+        request = await self.request()
         while not await self._asked(request):
             self._series += 1
-            request = await self._request()
+            request = await self.request()
             if not (self._services.asker.knows(request.key) or self._again_is_due()):
                 break
         return self._answer
@@ -113,7 +96,7 @@ class Exchange(Generic[A]):
                 self._answer = await self._read(reply)
             except CannotSee:
                 self._refused_pictures = True
-                request = await self._request()
+                request = await self.request()
             except ModelError as failure:
                 self._error = str(failure)
                 break
@@ -178,9 +161,10 @@ class Exchange(Generic[A]):
         self._spec = ModelSpec.model_validate({"id": self._spec.otherwise}, context=RECORDED)
         told = f"{self._member.name} did not answer in time; {self._spec.id} answered instead."
         self._services.note(f"late/{self._path}", told, self._stage)
-        return await self._request()
+        return await self.request()
 
-    async def _request(self) -> Request:
+    async def request(self) -> Request:
+        """What is sent first."""
         spec, prompts = self._spec, self._prompts
         self._task = self._given
         if spec.vision == LEFT_OUT:
@@ -203,7 +187,7 @@ class Exchange(Generic[A]):
         whose = f"/{self._services.ledger.root}" if spec.id == PERSON else ""
         series = f"/again-{self._series}" if self._series else ""
         tag = f"{self._seed}/{self._member.id}{whose}{series}"
-        return Request(spec, messages, self._task, tag, await self._services.sight.address(spec))
+        return Request(spec, tuple(messages), self._task, tag, await self._services.sight.address(spec))
 
     async def _reply(self, request: Request) -> Reply:
         if request.address and self._services.ledger.had(self._path, request.before_addresses.key):
@@ -220,7 +204,7 @@ class Exchange(Generic[A]):
             held = room
             return None
 
-        payer = Payer(self._services.ledger.run, self._path)
+        payer = Payer(self._services.ledger.run, self._path, self._services.beside)
         by = self._services.seats.person(payer.run, payer.path, self._member) if request.spec.id == PERSON else None
         paid: Payment | None = None
         try:

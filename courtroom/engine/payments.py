@@ -16,6 +16,8 @@ class Payer:
 
     run: str
     path: str
+    beside: bool = False
+    """Whether it is no call of the run itself, but was asked beside it: in an audit or an interview."""
 
 
 @dataclass(frozen=True)
@@ -71,33 +73,37 @@ class Payments:
         """Put payments on disk: who paid, under which answer's key, and what."""
         with self._database.transaction() as db:
             db.executemany(
-                "INSERT INTO payments (run, path, key, calls, attempts, prompt, completion, cost, at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO payments (run, path, beside, key, calls, attempts, prompt, completion, cost, at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
-                    (*(payer.run, payer.path, key, one.calls, one.attempts), one.prompt, one.completion, one.cost, now)
+                    (
+                        *(payer.run, payer.path, payer.beside, key),
+                        *(one.calls, one.attempts, one.prompt, one.completion, one.cost, now),
+                    )
                     for now in (time.time(),)
                     for payer, key, one in paid
                 ],
             )
 
-    def of(self, run: str) -> Mapping[str, Payment]:
-        """All that a run has paid for, by path."""
+    def of(self, run: str, *, beside: bool = False) -> Mapping[str, Payment]:
+        """All that a run has paid for, by path; or all that was asked beside it."""
         rows = self._database.connection.execute(
-            f"SELECT path, {_SUMS} FROM payments WHERE run = ? GROUP BY path", (run,)
+            f"SELECT path, {_SUMS} FROM payments WHERE run = ? AND beside = ? GROUP BY path", (run, beside)
         )
         return {row["path"]: Payment(*tuple(row)[1:]) for row in rows}
 
     def found(self, payer: Payer, key: str) -> Payment | None:
         """What a run has paid at a path for the answer under a key; None where it has paid nothing."""
         row = self._database.connection.execute(
-            f"SELECT {_SUMS} FROM payments WHERE run = ? AND path = ? AND key = ?", (payer.run, payer.path, key)
+            f"SELECT {_SUMS} FROM payments WHERE run = ? AND path = ? AND key = ? AND beside = ?",
+            (payer.run, payer.path, key, payer.beside),
         ).fetchone()
         return Payment(*tuple(row)) if row["calls"] else None
 
-    def known_money(self, run: str) -> float:
+    def known_money(self, run: str, *, beside: bool = False) -> float:
         """US dollars of the calls whose price is known."""
         row = self._database.connection.execute(
-            "SELECT total(cost) AS money FROM payments WHERE run = ?", (run,)
+            "SELECT total(cost) AS money FROM payments WHERE run = ? AND beside = ?", (run, beside)
         ).fetchone()
         return float(row["money"])
 

@@ -115,6 +115,17 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Peers:
+    """What of a task's inputs comes from other members, so that a vote which follows from its answer can be audited."""
+
+    task: type[Task[Any]]
+    shown: Callable[[Any, bool, bool], Task[Any]]
+    """The same task with so much of it: (task, votes, reasons) -> task. Votes are what others decided, reasons why."""
+    choice: Callable[[Any, Any], str]
+    """What an answer votes for: (task, answer) -> a choice's name."""
+
+
+@dataclass(frozen=True)
 class Preset:
     """A named starting point for a setup."""
 
@@ -166,6 +177,8 @@ class Procedure:
     """The choice for which a call puts a candidate or an argument forward, if it does."""
     teaches_from: Source | None = None
     """Where its cases come from, if they are made from runs of another procedure."""
+    peers: tuple[Peers, ...] = ()
+    """The tasks whose answers are votes and whose inputs hold what peers said; without any, no vote can be audited."""
     without_one: Callable[[Any], Mapping[str, Mapping[str, Any]]] = lambda setup: {}
     """The members that a complete setup can do without, by id, each with the changes of the setup that leave it out."""
 

@@ -69,6 +69,8 @@ def mistakes(procedure: Procedure) -> Iterator[str]:
     for task in unfinished:
         yield f"{source_of(task)}: {task.__name__} lacks a name, a title or its answer. Write `class {task.__name__}(Task[Answer])` with `name` and `title`."
     yield from _offline(procedure, file)
+    for task in (one.task for one in procedure.peers if one.task not in procedure.tasks):
+        yield f"{file}: `peers` names {task.__name__}, which is not among `tasks`. Add it there, or take it out."
     if not unfinished:
         yield from check_templates.mistakes(procedure)
     yield from check_modules.mistakes(procedure)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from courtroom.engine.asked import Asked
 from courtroom.engine.asker import Asker
+from courtroom.engine.beside import BesideLedger, Keep, Outcome, ask_beside, spent_with
 from courtroom.engine.control import Control
 from courtroom.engine.drive import Drive
 from courtroom.engine.driven_runs import NO_KEYS, DrivenRuns
+from courtroom.engine.gate import Gate
 from courtroom.engine.lease import Driver, Hand
 from courtroom.engine.live import Live
 from courtroom.engine.loop import Loop
 from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.engine.services import Services
 from courtroom.engine.store import RunStore
 from courtroom.errors import Unreadable
+from courtroom.models.keys import KEYS
 from courtroom.store.writer import Writer, plainly
 
 T = TypeVar("T")
@@ -142,6 +147,23 @@ class Runner:
         """Do something on the engine's loop."""
         return self._loop.do(work)
 
+    def ask_beside(
+        self,
+        record: Record,
+        questions: Sequence[Asked[Any]],
+        failures: Mapping[str, int],
+        keep: Keep,
+        keys: Mapping[str, str] = NO_KEYS,
+    ) -> Future[Outcome]:
+        """Ask questions beside a run, driven or not; nothing of it is written into the run.
+
+        Args:
+            failures: how often a question, by its path, had no answer before.
+            keep: puts a call on record as soon as it is answered.
+            keys: what the person typed who asks.
+        """
+        return self.do(self._ask_beside(record, questions, failures, keep, keys))
+
     def watch(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something on the engine's loop for which nobody waits; it ends when the engine does."""
         self._loop.watch(work)
@@ -200,6 +222,30 @@ class Runner:
             hand,
             told,
         )
+
+    async def _ask_beside(
+        self,
+        record: Record,
+        questions: Sequence[Asked[Any]],
+        failures: Mapping[str, int],
+        keep: Keep,
+        keys: Mapping[str, str],
+    ) -> Outcome:
+        KEYS.set(keys)
+        await self._warm(record)
+        run = record.run.id
+        root = await asyncio.to_thread(self._store.root, run)
+        services = Services(
+            ledger=BesideLedger(self._store.payments, run, root, failures),
+            asker=self._asker,
+            knowledge=self._knowledge,
+            sight=self._sight,
+            seats=self._seats,
+            gate=Gate(Control(), -1, paused=lambda why, control: None, resumed=lambda: None),
+            spent=await asyncio.to_thread(spent_with, self._store.payments, run),
+            beside=True,
+        )
+        return await ask_beside(services, questions, keep)
 
     def _set(self, run: str, control: Control) -> None:
         with plainly():

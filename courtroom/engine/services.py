@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
+from courtroom.engine.asked import Asked
 from courtroom.engine.events import Event, Noted
 from courtroom.engine.gate import Gate
 from courtroom.engine.live import Live
@@ -23,6 +26,10 @@ class Services:
     gate: Gate
     live: Live = field(default_factory=Live)
     spent: Spent = field(default_factory=Spent)
+    beside: bool = False
+    """Whether what is asked is asked beside the run, and counted apart."""
+    asking: Callable[[Asked[Any]], None] = lambda asked: None
+    """Is given each question before it is asked."""
 
     def record(self, event: Event) -> None:
         """Record an event; the run may pause on it if it is new."""

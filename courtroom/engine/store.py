@@ -28,7 +28,7 @@ from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 
 S = TypeVar("S", bound=Setup)
-OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments")
+OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments", "asides", "marks")
 """Tables whose rows go when their run is deleted; interventions stay, as they do no harm."""
 
 

@@ -72,6 +72,11 @@ class Wanted:
     """Within a case's title, a verdict or an id."""
     status: str = ""
     procedure: str = ""
+    tag: str = ""
+    """That a reviewer has put on the run, on one of its members or answers."""
+    reviewer: str = ""
+    """Who has marked it; with `tag` or `starred`, who has done that."""
+    starred: bool = False
 
 
 class RunList:
@@ -154,6 +159,12 @@ def _lines(wanted: Wanted, with_title: bool = False) -> str:
         tests.append(
             f"(instr(folded(runs.title), :text) OR instr(folded(runs.id), :text) OR instr(folded({outcome}), :text))"
         )
+    if wanted.tag or wanted.reviewer or wanted.starred:
+        marked = ["marks.run = runs.id"]
+        marked += ["marks.reviewer = :reviewer"] if wanted.reviewer else []
+        marked += ["json_extract(marks.body, '$.star')"] if wanted.starred else []
+        marked += ["EXISTS (SELECT 1 FROM json_each(marks.body, '$.tags') WHERE value = :tag)"] if wanted.tag else []
+        tests.append(f"EXISTS (SELECT 1 FROM marks WHERE {' AND '.join(marked)})")
     fits = " AND ".join(tests)
     titles = ("runs.title", "sweeps.title", "experiments.name") if with_title else ("''", "''", "''")
     within = "sweep_runs.run <> sweeps.base"  # the base was there before, and is a run by itself
@@ -172,4 +183,10 @@ def _lines(wanted: Wanted, with_title: bool = False) -> str:
 
 
 def _values(wanted: Wanted) -> dict[str, object]:
-    return {"text": wanted.text.casefold(), "status": wanted.status, "procedure": wanted.procedure}
+    return {
+        "text": wanted.text.casefold(),
+        "status": wanted.status,
+        "procedure": wanted.procedure,
+        "tag": wanted.tag,
+        "reviewer": wanted.reviewer,
+    }

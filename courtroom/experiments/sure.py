@@ -5,18 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from courtroom.cases.case import Case
 from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
-from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.run import Run
-from courtroom.engine.runner import Runner
-from courtroom.engine.setup import Setup
-from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.sequential import ERROR, LEAST, UNSURE, Series, series
+from courtroom.experiments.ports import House
 from courtroom.models.spec import PERSON
 from courtroom.strict import Strict
 
@@ -25,35 +21,6 @@ MOST = 40
 UNDECIDED = ("document", "precedents")
 """Kinds of case that a run makes something of, but decides nothing in which a repeat could agree."""
 TEST = f"Wald's sequential test against {UNSURE:.0%} or less, each error about {ERROR:.0%} at most".replace("%", " %")
-
-
-class House(Protocol):
-    """What repeats need of the courthouse."""
-
-    store: RunStore
-
-    @property
-    def runner(self) -> Runner:
-        """The engine."""
-        ...
-
-    def record(self, run: str) -> Record:
-        """A run as it stands."""
-        ...
-
-    def fork(
-        self, parent: str, setup: Setup, seed: int | None = None, case: Case | None = None, run: str | None = None
-    ) -> str:
-        """A run with something changed."""
-        ...
-
-    def estimate(self, procedure: str, case: Case, setup: Setup, seed: int, parent: str | None = None) -> Estimate:
-        """What a run would take."""
-        ...
-
-    def price(self, estimate: Estimate) -> float | None:
-        """US dollars that an estimate comes to."""
-        ...
 
 
 class Sure(Strict):

@@ -55,6 +55,11 @@ class Prompts:
         common = {name: without_media(value) for name, value in self._common.items()}
         return Prompts(self._folder, common, self._edits, self._notes)
 
+    @property
+    def fresh(self) -> Prompts:
+        """The same for another event loop: those who wait for their turn wait on one."""
+        return Prompts(self._folder, self._common, self._edits, self._notes)
+
     async def render(self, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
         """The messages for a task. Media become their descriptions where the model can't see.
 
@@ -104,12 +109,14 @@ class Prompts:
 
     def _answer_form(self, answer: type[BaseModel]) -> str:
         if answer not in self._schemas:
-            self._schemas[answer] = (
-                "\nAnswer with one JSON object and nothing else, its fields in the order of this JSON schema:\n"
-                + schema_of(answer)
-                + "\n"
-            )
+            self._schemas[answer] = answer_form(answer)
         return self._schemas[answer]
+
+
+def answer_form(answer: type[BaseModel]) -> str:
+    """What an answer must look like, as every prompt says it."""
+    told = "\nAnswer with one JSON object and nothing else, its fields in the order of this JSON schema:\n"
+    return told + schema_of(answer) + "\n"
 
 
 @lru_cache(maxsize=16)

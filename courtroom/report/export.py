@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.record import Record
+from courtroom.questions.asides import Aside
+from courtroom.questions.marks import Mark
 
 FORMAT = "courtroom-run-1"
 
 
-def as_json(record: Record, answers: AnswerStore) -> str:
-    """All that is on record of a run. Text parts of prompts stand once, under their digests."""
+def as_json(
+    record: Record, answers: AnswerStore, asides: Sequence[tuple[float, Aside]] = (), marks: Sequence[Mark] = ()
+) -> str:
+    """All that is on record of a run. Text parts of prompts stand once, under their digests.
+
+    Args:
+        asides: what was asked beside the run, with its times: answers of audits, interviews.
+        marks: of reviewers.
+    """
     entries: dict[str, Any] = {}
     parts: dict[str, str] = {}
-    for key in (key for call in (*record.calls, *record.overtaken) for key in call.keys):
+    calls = (*record.calls, *record.overtaken, *(one.called for _, one in asides))
+    for key in (key for call in calls for key in call.keys):
         entry = answers.entry(key)
         if entry is None or key in entries:
             continue
@@ -31,6 +42,8 @@ def as_json(record: Record, answers: AnswerStore) -> str:
         "events": [{"at": at, **event.model_dump(mode="json")} for at, event in record.events],
         "interventions": [one.model_dump(mode="json") for one in record.interventions],
         "overtaken": [call.model_dump(mode="json") for call in record.overtaken],
+        "asides": [{"at": at, **one.model_dump(mode="json")} for at, one in asides],
+        "marks": [mark.model_dump(mode="json") for mark in marks],
         "answers": entries,
         "parts": parts,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,10 @@ from courtroom.media.medium import Medium
 from courtroom.media.store import Frame, MediaStore
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
+from courtroom.questions.asides import Aside, Interview, Sample
+from courtroom.questions.audit import results
+from courtroom.questions.marks import Mark
+from courtroom.questions.naming import MEANINGS
 from courtroom.report.graph import graph_svg
 from courtroom.room import scene
 from courtroom.room.player import adapter, program, style
@@ -37,10 +41,20 @@ POLICY = (
 """The page asks for nothing over a network, and only its own scripts run. (The room places its seats by styles.)"""
 
 
-def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: MediaStore, sure: str = "") -> str:
+def as_html(
+    record: Record,
+    procedure: Procedure,
+    answers: AnswerStore,
+    media: MediaStore,
+    asides: Sequence[tuple[float, Aside]] = (),
+    marks: Sequence[Mark] = (),
+    sure: str = "",
+) -> str:
     """The report. Whatever a case, a model or a user wrote is shown as text and nothing in it takes effect.
 
     Args:
+        asides: what was asked beside the run, with its times: answers of audits, interviews.
+        marks: of reviewers.
         sure: what repeats of the run have shown, in a sentence; see `courtroom.experiments.sure`.
     """
     procedure = procedure.about(record.case)
@@ -69,6 +83,10 @@ def as_html(record: Record, procedure: Procedure, answers: AnswerStore, media: M
         program=Markup(f"{program()}\n{adapter('report')}"),
         nonce=nonce,
         policy=POLICY.format(nonce=nonce),
+        audits=results(procedure, record, [one for _, one in asides if isinstance(one, Sample)]),
+        meanings=MEANINGS,
+        interviews=[(at, one) for at, one in asides if isinstance(one, Interview)],
+        marks=marks,
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         changes=changes,
     )

@@ -19,6 +19,7 @@ from courtroom.shell.forks import compare, fork
 from courtroom.shell.knowledge import app as knowledge
 from courtroom.shell.models import app as models
 from courtroom.shell.procedures import new_procedure, options, procedures
+from courtroom.shell.questions import audit, interview, mark, marks
 from courtroom.shell.runs import export, resume, run, runs, show
 from courtroom.shell.sweep import sweep
 from courtroom.shell.upkeep import backup, doctor
@@ -38,7 +39,8 @@ app.add_typer(models, name="models")
 app.command("app", context_settings=PASSED_ON)(open_app)
 app.callback()(options)
 app.command("new-procedure")(new_procedure)
-for command in (run, resume, show, runs, export, fork, compare, sweep, align, procedures, doctor, backup):
+QUESTIONS = (audit, interview, mark, marks)
+for command in (run, resume, show, runs, export, fork, compare, sweep, align, *QUESTIONS, procedures, doctor, backup):
     app.command(command.__name__)(command)
 
 

@@ -170,7 +170,9 @@ def sure(
     with opened() as house:
         if budget is not None and budget <= 0:
             raise CourtroomError("--budget needs an amount above 0.")
-        found = house.repeats.go(run_, budget, most, lambda now: print(f"{now.found.of} repeats", file=sys.stderr))
+        found = house.experiments.repeats.go(
+            run_, budget, most, lambda now: print(f"{now.found.of} repeats", file=sys.stderr)
+        )
     if json_:
         print(json.dumps({**found.model_dump(mode="json"), "sentence": found.sentence}, ensure_ascii=False))
     else:

@@ -274,6 +274,19 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX experiment_cells_by_run ON experiment_cells (run);
     CREATE INDEX experiment_cells_by_state ON experiment_cells (experiment, state, arm);
     """,
+    # What was asked beside a run (answers of audits and interviews), and marks of reviewers: of a run (an empty target), of a
+    # member or of a call. What is asked beside a run is paid for apart.
+    """
+    CREATE TABLE asides (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, kind TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL
+    );
+    CREATE INDEX asides_by_run ON asides (run, seq);
+    CREATE TABLE marks (
+        run TEXT NOT NULL, target TEXT NOT NULL, reviewer TEXT NOT NULL, at REAL NOT NULL, body TEXT NOT NULL,
+        PRIMARY KEY (run, target, reviewer)
+    );
+    ALTER TABLE payments ADD COLUMN beside INTEGER NOT NULL DEFAULT 0;
+    """,
 )
 
 

@@ -60,7 +60,7 @@ def test_two_clicks_lead_from_the_first_screen_to_a_verdict(app: str, browser: B
     page = opened(browser, app)
     heard(page)
     expect(page.get_by_text("The offline model is not a language model", exact=False).first).to_be_visible()
-    expect(page.get_by_text("The real jury")).to_be_visible()
+    expect(page.get_by_text("The real jury", exact=True)).to_be_visible()
     sound(page)
     page.close()
 

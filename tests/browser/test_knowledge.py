@@ -16,7 +16,7 @@ from tests.browser.test_hearing import opened, sound
 SHOTS = os.environ.get("COURTROOM_SHOTS", "")
 PARTS = {
     "Precedents of disputes": "Similar precedents are looked up",
-    "Statutes": "Articles of the Criminal Law",
+    "Statutes": "An unofficial digest of the Criminal Law",
     "Charges": "The list of charges",
     "Criminal precedents": "Referred precedents with their judgments",
     "Standards": "Verified trajectories",

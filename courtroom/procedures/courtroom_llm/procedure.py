@@ -10,6 +10,7 @@ from courtroom.engine.procedure import Choice, Counting, Preset, Procedure, Role
 from courtroom.procedures.courtroom_llm.deliberate import deliberate
 from courtroom.procedures.courtroom_llm.offline.answers import METHODS
 from courtroom.procedures.courtroom_llm.paper import MODELS, PAPER
+from courtroom.procedures.courtroom_llm.peers import PEERS
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members
 from courtroom.procedures.courtroom_llm.tasks import Argue, Classify, Explain, Hear, Judge
 from courtroom.procedures.courtroom_llm.views import VIEWS, speaks_for
@@ -66,6 +67,7 @@ COURTROOM_LLM = Procedure(
     at_most=at_most,
     looks_in=("examples",),
     views=VIEWS,
+    peers=PEERS,
     seating="bench",
     counting=lambda setup: Counting(by_last=setup.structure == "sequential" and setup.decided_by == "last"),
     speaks_for=speaks_for,

@@ -154,7 +154,8 @@ class Heard(Strict):
     """A followed juror's opinion of the round before (R_k,t)."""
 
     name: str
-    verdict: Side
+    verdict: Side | None
+    """None where it is not shown, as in an audit by reasons alone."""
     reasoning: tuple[str, ...]
 
 

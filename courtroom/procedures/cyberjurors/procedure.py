@@ -11,6 +11,7 @@ from courtroom.judging.dispute_sides import CHOICES
 from courtroom.procedures.cyberjurors.deliberate import deliberate
 from courtroom.procedures.cyberjurors.offline.answers import METHODS
 from courtroom.procedures.cyberjurors.paper import MODEL, PAPER
+from courtroom.procedures.cyberjurors.peers import PEERS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, members, without_one
 from courtroom.procedures.cyberjurors.tasks import (
     AnalyseDispute,
@@ -65,6 +66,7 @@ CYBERJURORS = Procedure(
     at_most=at_most,
     views=VIEWS,
     without_one=without_one,
+    peers=PEERS,
     counting=lambda setup: Counting(above=setup.consensus, tie=setup.tie),
     paper_settings=PAPER,
     presets=(

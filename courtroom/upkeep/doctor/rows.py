@@ -24,6 +24,8 @@ from courtroom.knowledge.imports import Pending
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
 from courtroom.models.spec import RECORDED
+from courtroom.questions.asides import read_aside
+from courtroom.questions.marks import read_mark
 from courtroom.store.rows import read
 from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
@@ -59,6 +61,8 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "events": ("run", lambda house, row: EVENT.validate_json(row["body"], context=RECORDED)),
     "interventions": ("run", lambda house, row: Intervention.model_validate_json(row["body"], context=RECORDED)),
     "questions": ("run", lambda house, row: question(row)),
+    "asides": ("run", lambda house, row: read_aside(row["run"], row["body"])),
+    "marks": ("run", lambda house, row: read_mark(row["run"], row["body"])),
     "parts": ("hash", _part),
     "answers": ("key", lambda house, row: house.answers.entry(row["key"])),
     "cases": ("id", lambda house, row: house.library.case(row["id"])),
@@ -109,7 +113,10 @@ def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Rows of runs and sweeps that are not there; a person's interventions in a deleted run stay, as it can be brought back."""
     stray: list[tuple[str, sqlite3.Row, str]] = []
     for table, column, of in (
-        *((table, "run", "runs") for table in ("events", "questions", "seats", "rewinds", "payments")),
+        *(
+            (table, "run", "runs")
+            for table in ("events", "questions", "seats", "rewinds", "payments", "asides", "marks")
+        ),
         ("sweep_runs", "sweep", "sweeps"),
         ("experiment_cells", "experiment", "experiments"),
     ):

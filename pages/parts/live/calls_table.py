@@ -14,8 +14,11 @@ from courtroom.engine.record import Record
 from courtroom.media.medium import Medium
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
+from pages.parts.live.audit_view import audit_view
+from pages.parts.live.interview_view import interview_view
 from pages.parts.shared.answer_view import answer_view
 from pages.parts.shared.inert import literal
+from pages.parts.shared.marks_view import marks_view
 from pages.parts.shared.media_view import medium_view
 from pages.parts.shared.units import duration, money
 
@@ -87,6 +90,7 @@ def _teller(reply: Reply) -> str:
 
 def _whole(house: Courthouse, record: Record, call: Called) -> None:
     st.subheader(literal(f"{call.title}: {call.path}"))
+    marks_view(house, record.run.id, call.path)
     if call.error:
         st.warning(literal(call.error))
     left, right = st.columns(2, gap="large")
@@ -120,3 +124,5 @@ def _whole(house: Courthouse, record: Record, call: Called) -> None:
                     f"{reply.usage.prompt:d} + {reply.usage.completion:d} tokens ({reply.usage.cached:d} cached) · "
                     f"{literal(money(reply.cost))} · {duration(reply.latency_s)} · {reply.attempts:d} attempt(s)"
                 )
+    audit_view(house, record, call)
+    interview_view(house, record, call)

@@ -12,9 +12,12 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member
 from courtroom.media.medium import Medium
+from courtroom.questions.interview import last_call
+from pages.parts.live.interview_view import interview_view
 from pages.parts.shared.answer_view import answer_view
 from pages.parts.shared.choice_mark import choice_html
 from pages.parts.shared.inert import escaped, inert, literal
+from pages.parts.shared.marks_view import marks_view
 from pages.parts.shared.media_view import medium_view
 
 
@@ -34,6 +37,8 @@ def member_chain(house: Courthouse, procedure: Procedure, record: Record, member
                 f"{escaped(record.ballot_name(ballot))}: {choice_html(procedure, vote.choice)}"
                 + (" (changed)" if vote.changed else "")
             )
+    marks_view(house, record.run.id, member.id)
+    interview_view(house, record, last_call(record, member.id))
     own = {call.stage for call in record.calls_of(member.id)}
     voting = {role.name for role in procedure.roles if role.votes}
     for stage in record.stages:

@@ -101,7 +101,9 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             st.code(f"{st.context.url}?run={run.id}", language=None, wrap_lines=True)
             st.download_button(
                 "HTML report",
-                lambda: report.as_html(record, procedure, house.answers, house.media, house.repeats.sentence(run.id)),
+                lambda: report.as_html(
+                    record, procedure, house.answers, house.media, sure=house.experiments.repeats.sentence(run.id)
+                ),
                 f"{run.id}.html", "text/html",
                 icon=":material/article:", help="One page with everything inside; opens without the app.",
             )  # fmt: skip

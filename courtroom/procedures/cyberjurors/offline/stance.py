@@ -164,9 +164,10 @@ def susceptibility(persona: Persona | None) -> float:
 def discuss(own: float, persona: Persona | None, heard: tuple[Heard, ...], summary: Summary | None) -> float:
     """One step of Friedkin and Johnsen's dynamics; without anybody heard, the stance stays."""
     social: list[tuple[float, float]] = []
-    if heard:
-        social.append((1 - SUMMARY_SHARE, sum(vote(other.verdict) for other in heard) / len(heard)))
-    if summary:
+    votes = [vote(other.verdict) for other in heard if other.verdict]
+    if votes:
+        social.append((1 - SUMMARY_SHARE, sum(votes) / len(votes)))
+    if summary and summary.prevailing_orientation:
         social.append((SUMMARY_SHARE, orientation(summary)))
     if not social:
         return own

@@ -1,0 +1,102 @@
+"""What was asked beside a run, on disk: the answers of audits and interviews. Nothing of the run itself is in it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from courtroom.engine.events import Called
+from courtroom.store.database import Database
+from courtroom.store.rows import read
+from courtroom.strict import Strict
+
+Condition = Literal["same", "votes", "reasons", "neither"]
+CONDITIONS: tuple[Condition, ...] = ("same", "votes", "reasons", "neither")
+"""What a member is shown of its peers: what it was shown then, their votes alone, their reasons alone, nothing of them."""
+
+TITLES: Mapping[Condition, str] = {
+    "same": "the same as then",
+    "votes": "its peers' votes, no reasons",
+    "reasons": "its peers' reasons, no votes",
+    "neither": "nothing of its peers",
+}
+"""What a page calls them."""
+
+
+class Sample(Strict):
+    """One answer of an audit."""
+
+    kind: Literal["sample"] = "sample"
+    audited: str
+    """Path of the call that is audited."""
+    key: str
+    """Of that call's answer: a call that was made anew after an intervention is another one under the same path."""
+    condition: Condition
+    number: int
+    """Of the samples under this condition, from 1; it is added to the run's seed."""
+    choice: str | None
+    """What it votes for; None where there is no answer."""
+    called: Called
+
+
+class Interview(Strict):
+    """A question of a person to a member, and the answer."""
+
+    kind: Literal["interview"] = "interview"
+    member: str
+    after: str
+    """Path of the call after which the member was asked: it knew what it knew then."""
+    key: str
+    """Of that call's answer."""
+    who: str
+    """Who asked."""
+    question: str
+    answer: str
+    called: Called
+
+
+Aside = Annotated[Sample | Interview, Field(discriminator="kind")]
+ASIDE: TypeAdapter[Aside] = TypeAdapter(Aside)
+
+
+class AsideStore:
+    """Reads and writes what was asked beside runs. Methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, run: str, aside: Aside) -> None:
+        """Keep one; when this returns, a killed process has not lost it."""
+        self._database.connection.execute(
+            "INSERT INTO asides (run, kind, at, body) VALUES (?, ?, ?, ?)",
+            (run, aside.kind, time.time(), aside.model_dump_json()),
+        )
+
+    def of(self, run: str) -> tuple[tuple[float, Aside], ...]:
+        """All of a run with their times, in order.
+
+        Raises:
+            Unreadable: a row is damaged.
+        """
+        rows = self._database.connection.execute("SELECT at, body FROM asides WHERE run = ? ORDER BY seq", (run,))
+        return tuple((row["at"], read_aside(run, row["body"])) for row in rows)
+
+    def samples(self, run: str) -> tuple[Sample, ...]:
+        """The answers of a run's audits."""
+        return tuple(one for _, one in self.of(run) if isinstance(one, Sample))
+
+    def interviews(self, run: str) -> tuple[tuple[float, Interview], ...]:
+        """A run's interviews with their times."""
+        return tuple((at, one) for at, one in self.of(run) if isinstance(one, Interview))
+
+
+def read_aside(run: str, body: str) -> Aside:
+    """One from its row.
+
+    Raises:
+        Unreadable: the row is damaged.
+    """
+    return read("answer beside run", run, lambda: ASIDE.validate_json(body))

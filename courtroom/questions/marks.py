@@ -1,0 +1,168 @@
+"""Marks: what reviewers think of runs, members and answers. Each reviewer has one mark on each, and can change it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Self
+
+from pydantic import Field, field_validator
+
+from courtroom.engine.record import Record
+from courtroom.errors import CourtroomError
+from courtroom.store.database import Database
+from courtroom.store.rows import read
+from courtroom.strict import Strict
+
+LOWEST, HIGHEST = 1, 5
+"""Of a score."""
+A_RUN = ""
+"""The target of a mark on the run as a whole; else it is a member's id, or the path of a call."""
+
+
+class Mark(Strict):
+    """One reviewer's mark."""
+
+    target: str = A_RUN
+    reviewer: str = Field(min_length=1, max_length=80)
+    star: bool = False
+    score: int | None = Field(default=None, ge=LOWEST, le=HIGHEST)
+    tags: tuple[str, ...] = Field(default=(), max_length=20)
+    comment: str = Field(default="", max_length=5_000)
+    at: float = 0.0
+    """When it was made, in seconds since the epoch."""
+
+    @field_validator("tags")
+    @classmethod
+    def _plain(cls, tags: tuple[str, ...]) -> tuple[str, ...]:
+        """Each once, in small letters and one line, so that reviewers' tags meet."""
+        plain = (" ".join(tag.casefold().split())[:40] for tag in tags)
+        return tuple(dict.fromkeys(tag for tag in plain if tag))
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether there is nothing in it."""
+        return not (self.star or self.score is not None or self.tags or self.comment)
+
+    def with_(self, changes: Mapping[str, object]) -> Self:
+        """The mark with some of it changed, checked."""
+        return type(self).model_validate({**self.model_dump(), **changes})
+
+
+def check_target(record: Record, target: str) -> None:
+    """Refuse to mark what is not there.
+
+    Raises:
+        CourtroomError: the run has no such member or call.
+    """
+    if target and record.member(target) is None and record.call(target) is None:
+        raise CourtroomError(f"This run has no member and no call “{target}”. Name one by its id or its path.")
+
+
+class MarkStore:
+    """Reads and writes marks. Methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, run: str, mark: Mark) -> None:
+        """Keep a mark in place of the reviewer's earlier one on the same; one that says nothing takes it away."""
+        db, target = self._database.connection, mark.target
+        if mark.says_nothing:
+            db.execute("DELETE FROM marks WHERE run = ? AND target = ? AND reviewer = ?", (run, target, mark.reviewer))
+            return
+        made = mark.with_({"at": time.time()})
+        db.execute(
+            "INSERT OR REPLACE INTO marks (run, target, reviewer, at, body) VALUES (?, ?, ?, ?, ?)",
+            (run, target, mark.reviewer, made.at, made.model_dump_json()),
+        )
+
+    def of(self, run: str) -> tuple[Mark, ...]:
+        """All marks on a run, its members and its answers, oldest first.
+
+        Raises:
+            Unreadable: a row is damaged.
+        """
+        rows = self._database.connection.execute("SELECT * FROM marks WHERE run = ? ORDER BY at, rowid", (run,))
+        return tuple(read_mark(row["run"], row["body"]) for row in rows)
+
+    def one(self, run: str, target: str, reviewer: str) -> Mark | None:
+        """A reviewer's mark on something."""
+        row = self._database.connection.execute(
+            "SELECT * FROM marks WHERE run = ? AND target = ? AND reviewer = ?", (run, target, reviewer)
+        ).fetchone()
+        return read_mark(row["run"], row["body"]) if row else None
+
+    def all(self) -> dict[str, tuple[Mark, ...]]:
+        """All marks by run."""
+        runs = [row["run"] for row in self._database.connection.execute("SELECT DISTINCT run FROM marks ORDER BY run")]
+        return {run: self.of(run) for run in runs}
+
+    def starred(self) -> frozenset[str]:
+        """Runs with a star on them, on a member or on an answer."""
+        return frozenset(self._known("SELECT DISTINCT run FROM marks WHERE json_extract(body, '$.star')"))
+
+    def tags(self) -> tuple[str, ...]:
+        """All tags that are in use."""
+        return self._known("SELECT DISTINCT value FROM marks, json_each(body, '$.tags') ORDER BY value")
+
+    def reviewers(self) -> tuple[str, ...]:
+        """All who have marked something."""
+        return self._known("SELECT DISTINCT reviewer FROM marks ORDER BY reviewer")
+
+    def _known(self, query: str) -> tuple[str, ...]:
+        return tuple(str(row[0]) for row in self._database.connection.execute(query))
+
+
+def read_mark(run: str, body: str) -> Mark:
+    """A mark from its row.
+
+    Raises:
+        Unreadable: the row is damaged.
+    """
+    return read("mark", run, lambda: Mark.model_validate_json(body))
+
+
+class Agreement(Strict):
+    """How far reviewers agree."""
+
+    reviewers: int
+    marked: int
+    """Runs, members and answers that at least two reviewers gave a score."""
+    scores: float | None
+    """Krippendorff's alpha of the scores, at the level of intervals: 1 is full agreement, 0 is that of chance; None where
+    it is not defined (nobody scored the same, or all scores are alike) or the package `krippendorff` is not installed."""
+    note: str = ""
+    """Why there is none."""
+
+
+def agreement(marks: Mapping[str, Iterable[Mark]]) -> Agreement:
+    """How far reviewers agree in their scores (Krippendorff 2004, chapter 11).
+
+    Args:
+        marks: by run.
+    """
+    scores: dict[tuple[str, str], dict[str, int]] = {}
+    for run, given in marks.items():
+        for mark in given:
+            if mark.score is not None:
+                scores.setdefault((run, mark.target), {})[mark.reviewer] = mark.score
+    reviewers = sorted({reviewer for given in scores.values() for reviewer in given})
+    shared = [given for given in scores.values() if len(given) > 1]
+    value, note = _alpha([[given.get(reviewer) for given in shared] for reviewer in reviewers])
+    return Agreement(reviewers=len(reviewers), marked=len(shared), scores=value, note=note)
+
+
+def _alpha(table: list[list[int | None]]) -> tuple[float | None, str]:
+    """Alpha, or why there is none. `table` has a row for each reviewer and a column for each thing."""
+    values = {score for row in table for score in row if score is not None}
+    if not values:
+        return None, "No two reviewers have scored the same."
+    if len(values) == 1:
+        return None, "All scores are alike, so agreement beyond chance is not defined."
+    try:
+        import krippendorff
+    except ImportError:
+        return None, "Install the package `krippendorff` to have it."
+    rows = [[float("nan") if score is None else float(score) for score in row] for row in table]
+    return float(krippendorff.alpha(reliability_data=rows, level_of_measurement="interval")), ""

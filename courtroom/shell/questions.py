@@ -1,0 +1,188 @@
+"""Questions about a run from a shell: `audit`, `interview`, `mark` and `marks`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from courtroom.cases.explain import explain
+from courtroom.courthouse import Courthouse
+from courtroom.engine.record import Record
+from courtroom.errors import CourtroomError
+from courtroom.questions.audit import MOST_SEEDS, SEEDS, Audit, Plan, auditable, shares, why_none
+from courtroom.questions.interview import last_call
+from courtroom.questions.limits import Cost, cost
+from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement, check_target
+from courtroom.questions.naming import MEANINGS
+from courtroom.shell.house import opened
+from courtroom.shell.options import Json
+
+Member = Annotated[str | None, typer.Option(help="A member's id, e.g. juror-05.")]
+
+
+def audit(
+    run: Annotated[str, typer.Argument(help="The run.")],
+    member: Member = None,
+    seeds: Annotated[
+        int, typer.Option(help=f"How often each of the four questions is asked, 1 to {MOST_SEEDS}.")
+    ] = SEEDS,
+    estimate: Annotated[bool, typer.Option(help="Ask nothing; say how many calls the audit would take.")] = False,
+    json_: Json = False,
+) -> None:
+    """Why did members change sides? Their calls are asked again without votes, reasons or both of their peers."""
+    with opened() as house:
+        record = house.record(run)
+        procedure = house.procedures[record.run.procedure]
+        chosen = [one for one in auditable(procedure, record) if member in (None, one.vote.member)]
+        plan = house.audits.plan(record, [one.call.path for one in chosen], seeds)
+        why = "" if chosen else why_none(procedure, record, member)
+        if estimate:
+            _print(_estimated(house, plan, why), json_)
+            return
+        stopped = house.audits.start(plan).result().stopped if plan.questions else ""
+        found = [one for one in house.audits.of(record) if member in (None, one.member)]
+        _print(_found(found, (*plan.left_out, why, stopped)), json_)
+
+
+def _estimated(house: Courthouse, plan: Plan, why: str) -> dict[str, Any]:
+    loads = plan.estimate.loads
+    return {
+        "ask": plan.estimate.calls - plan.estimate.on_record,
+        "serve": plan.estimate.on_record,
+        "tokens": sum(load.prompt_tokens + load.completion_tokens for load in loads),
+        "cost": house.price(plan.estimate),
+        "notes": [*plan.left_out, *([why] if why else [])],
+    }
+
+
+def _found(found: list[Audit], notes: tuple[str, ...]) -> dict[str, Any]:
+    prices = [one.cost.money for one in found]
+    total = Cost(
+        calls=sum(one.cost.calls for one in found),
+        tokens=sum(one.cost.tokens for one in found),
+        money=None if None in prices else sum(price for price in prices if price is not None),
+    )
+    return {
+        "audits": [one.model_dump(mode="json") for one in found],
+        "shares": {name: round(share, 4) for name, share in shares(found).items()},
+        "cost": total.model_dump(mode="json"),
+        "notes": [note for note in notes if note],
+    }
+
+
+def _print(result: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False))
+        return
+    if "ask" in result:
+        told = "free" if result["cost"] == 0 else f"about US$ {result['cost'] or 0:.4g}"
+        price = "price unknown" if result["cost"] is None else told
+        print(
+            f"{result['ask']} calls would be asked, {result['serve']} are on record; "
+            f"about {result['tokens']:,} tokens, {price}."
+        )
+    for one in result.get("audits", ()):
+        counted = ", ".join(
+            f"{condition} {counts['again']} of {counts['again'] + counts['other'] + counts['missing']}"
+            for condition, counts in one["counts"].items()
+        )
+        change = f"{one['before']} to {one['after']}" if one["before"] else one["after"]
+        print(f"{one['member']}\t{one['stage']}\t{change}\t{one['name']}\t{counted}")
+    for name, share in result.get("shares", {}).items():
+        print(f"{share:.0%} {name}: {MEANINGS[name]}")
+    for note in result["notes"]:
+        print(note)
+
+
+def interview(
+    run: Annotated[str, typer.Argument(help="The run.")],
+    question: Annotated[str, typer.Argument(help="The question.")],
+    member: Annotated[str, typer.Option(help="A member's id, e.g. juror-05.")],
+    after: Annotated[
+        str | None, typer.Option(help="Stage after which it is asked, by name; default: as it stands now.")
+    ] = None,
+    by: Annotated[str, typer.Option(help="Who asks.")] = "somebody",
+    json_: Json = False,
+) -> None:
+    """Ask a member something; it answers from what it knew at that moment, and nothing in the run changes."""
+    with opened() as house:
+        record = house.record(run)
+        call = last_call(_until(record, after), member)
+        if call is None:
+            raise CourtroomError(
+                f"No model has answered in the seat {member} up to there. Name another member or stage."
+            )
+        outcome = house.interviews.ask(record, call, question, by).result()
+        if outcome.stopped:
+            raise CourtroomError(outcome.stopped)
+        (called,) = outcome.calls
+        assert called is not None
+        if called.value is None:
+            raise CourtroomError(called.error)
+        if json_:
+            told = {"member": member, "after": call.path, "question": question, "answer": called.value["answer"]}
+            print(json.dumps({**told, "cost": cost([called]).model_dump(mode="json")}, ensure_ascii=False))
+        else:
+            print(called.value["answer"])
+
+
+def _until(record: Record, stage: str | None) -> Record:
+    if stage is None:
+        return record
+    found = [one for one in record.stages if stage.casefold() in (one.name.casefold(), one.path)]
+    if not found:
+        raise CourtroomError(
+            f"--after: this run has no stage “{stage}”. Stages: {', '.join(one.name for one in record.stages)}."
+        )
+    return record.until(found[0].index)
+
+
+def mark(
+    run: Annotated[str, typer.Argument(help="The run.")],
+    by: Annotated[str, typer.Option(help="Who marks it.")],
+    on: Annotated[str, typer.Option(help="A member's id or a call's path; default: the run as a whole.")] = "",
+    star: Annotated[bool | None, typer.Option("--star/--no-star", help="Put a star on it, or take it off.")] = None,
+    score: Annotated[int | None, typer.Option(help=f"{LOWEST} to {HIGHEST}.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag; may be given again.")] = None,
+    comment: Annotated[str | None, typer.Option(help="A comment.")] = None,
+) -> None:
+    """Mark a run, a member or an answer. What is not given stays as this reviewer had it."""
+    with opened() as house:
+        given = {"star": star, "score": score, "tags": tag, "comment": comment}
+        try:
+            before = house.marks.one(run, on, by) or Mark(target=on, reviewer=by)
+            made = before.with_({name: value for name, value in given.items() if value is not None})
+        except ValidationError as error:
+            raise CourtroomError(" ".join(explain(error))) from error
+        check_target(house.record(run), on)
+        house.marks.put(run, made)
+
+
+def marks(
+    run: Annotated[str | None, typer.Argument(help="The run; default: all runs.")] = None, json_: Json = False
+) -> None:
+    """All marks, a line each, and how far reviewers agree in their scores."""
+    with opened() as house:
+        found = {run: house.marks.of(house.record(run).run.id)} if run else house.marks.all()
+    agreed = agreement(found)
+    if json_:
+        listed = [{"run": name, **one.model_dump(mode="json")} for name, given in found.items() for one in given]
+        print(json.dumps({"marks": listed, "agreement": agreed.model_dump(mode="json")}, ensure_ascii=False))
+        return
+    for name, given in found.items():
+        for one in given:
+            what = (
+                one.target or "the run",
+                one.reviewer,
+                "star" if one.star else "",
+                one.score or "",
+                " ".join(one.tags),
+            )
+            print("\t".join(str(part) for part in (name, *what, " ".join(one.comment.split()))))
+    if agreed.reviewers < 2:
+        return
+    alpha = agreed.note if agreed.scores is None else f"Krippendorff's alpha {agreed.scores:.2f}"
+    print(f"Agreement of {agreed.reviewers} reviewers on {agreed.marked} scored by two or more: {alpha}")

@@ -1,0 +1,47 @@
+"""Waiting for what is asked beside a run, without holding the page."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+
+import streamlit as st
+
+from courtroom.engine.beside import Outcome
+from courtroom.errors import CourtroomError
+from pages.parts.shared.inert import literal
+
+LOOK_S = 0.7
+
+
+def waits(key: str, told: str) -> bool:
+    """Whether the answers kept in the session under this key are still to come; a failure is told once they are not.
+
+    Args:
+        told: what is being waited for, in our words.
+    """
+    asked: Future[Outcome] | None = st.session_state.get(key)
+    if asked is None:
+        return False
+    if not asked.done():
+        _look(key, told)
+        return True
+    del st.session_state[key]
+    try:
+        outcome = asked.result()
+    except CourtroomError as error:
+        st.error(literal(str(error)))
+        return False
+    if outcome.stopped:
+        st.warning(literal(outcome.stopped))
+    failed = [call.error for call in outcome.calls if call is not None and call.error]
+    if failed:
+        st.warning(f"{len(failed):d} questions have no answer. {literal(failed[0])}")
+    return False
+
+
+@st.fragment(run_every=LOOK_S)
+def _look(key: str, told: str) -> None:
+    asked: Future[Outcome] | None = st.session_state.get(key)
+    if asked is None or asked.done():
+        st.rerun()
+    st.caption(f":material/hourglass: {literal(told)}")

@@ -1,0 +1,128 @@
+"""Why did this member change sides? What was new in what it was shown, and the audit of its vote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.events import Called
+from courtroom.engine.record import Record
+from courtroom.errors import CourtroomError
+from courtroom.questions.asides import TITLES
+from courtroom.questions.audit import MOST_SEEDS, SEEDS, Audit, Audited, auditable, shares, why_none
+from courtroom.questions.naming import MEANINGS
+from courtroom.questions.shown import call_before, new_in
+from pages.parts.live.asking import waits
+from pages.parts.shared.inert import literal
+from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.records import read
+from pages.parts.shared.units import count, many, money
+
+
+def audit_view(house: Courthouse, record: Record, call: Called) -> None:
+    """What was new in what was shown with a call; and where its answer was a change of sides, the audit of it."""
+    before = call_before(record, call)
+    whole = read(house, record.run.id)
+    procedure = house.procedures[whole.run.procedure]
+    can = auditable(procedure, whole)
+    this = next((one for one in can if one.call.path == call.path), None)
+    if before is None and this is None:
+        return
+    if before is not None:
+        with st.expander(f"What was new against {literal(before.path)}", icon=":material/difference:"):
+            _news(house, before, call)
+    vote = next((votes[call.member] for votes in record.ballots.values() if call.member in votes
+                 and votes[call.member].stage == call.stage), None)  # fmt: skip
+    if this is None and not (vote and vote.changed):
+        return
+    with st.expander(
+        "Why this vote? An audit", icon=":material/troubleshoot:", expanded=bool(house.asides.samples(whole.run.id))
+    ):
+        if this is None:
+            st.caption(literal(why_none(procedure, whole, call.member)))
+            return
+        _audit(house, whole, this, can)
+
+
+def _news(house: Courthouse, before: Called, call: Called) -> None:
+    lines = new_in(house.answers, before, call)
+    if not lines:
+        st.caption("Nothing: the member was shown the same.")
+        return
+    st.caption("Lines with + are new, lines with - were there before.")
+    st.code("\n".join(lines), language="diff", wrap_lines=True, height=320 if len(lines) > 14 else "content")
+
+
+def _audit(house: Courthouse, record: Record, this: Audited, can: Sequence[Audited]) -> None:
+    run = record.run.id
+    found = house.audits.of(record)
+    mine = next((one for one in found if one.call == this.call.path), None)
+    if mine:
+        _result(mine)
+    if len(found) > 1:
+        told = ", ".join(f"{share:.0%} {name}" for name, share in shares(found).items())
+        st.caption(f"Of the {len(found):d} votes of this run that were audited: {literal(told)}.")
+    st.caption(
+        "An audit asks this question again: as it was, with its peers' votes alone, with their reasons alone, and with "
+        "neither. The answers are kept beside the run and change nothing in it."
+    )
+    if waits(f"audit-{run}", "The questions of the audit are being asked."):
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        seeds = int(
+            st.number_input("Answers in each way", 1, MOST_SEEDS, SEEDS, key=f"seeds-{this.call.path}", width=160)
+        )
+        whole = (
+            st.toggle(f"All {many(len(can), 'vote')} of this run", key=f"all-{this.call.path}")
+            if len(can) > 1
+            else False
+        )
+    calls = tuple(one.call.path for one in can) if whole else (this.call.path,)
+    wanted = (run, calls, seeds)
+    if st.button("What would it take?", key=f"estimate-{this.call.path}"):
+        st.session_state["audit-planned"] = wanted
+    if st.session_state.get("audit-planned") == wanted:
+        _start(house, record, calls, seeds)
+
+
+def _start(house: Courthouse, record: Record, calls: Sequence[str], seeds: int) -> None:
+    """What it takes, told before the button that starts it."""
+    plan = house.audits.plan(record, calls, seeds)
+    for why in plan.left_out:
+        st.caption(f":material/info: {literal(why)}")
+    if not plan.questions:
+        st.caption("There is nothing to ask: these answers are there already.")
+        return
+    ask = plan.estimate.calls - plan.estimate.on_record
+    tokens = sum(load.prompt_tokens + load.completion_tokens for load in plan.estimate.loads)
+    st.caption(
+        f"{many(ask, 'call')} to be asked, {plan.estimate.on_record:d} on record; about {count(tokens)} tokens, "
+        f"{literal(money(house.price(plan.estimate)))}. It stops at the run's budget."
+    )
+    if st.button("Start the audit", type="primary", key=f"start-{calls[0]}"):
+        try:
+            st.session_state[f"audit-{record.run.id}"] = house.audits.start(plan, typed_keys())
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+        else:
+            st.session_state.pop("audit-planned", None)
+            st.rerun()
+
+
+def _result(audit: Audit) -> None:
+    st.markdown(f"**{literal(audit.name.capitalize())}.** {literal(MEANINGS[audit.name])}")
+    table = pd.DataFrame(
+        {
+            "shown": [told for name, told in TITLES.items() if name in audit.counts],
+            f"voted {audit.after}": [audit.counts[name].again for name in TITLES if name in audit.counts],
+            "voted otherwise": [audit.counts[name].other for name in TITLES if name in audit.counts],
+            "no answer": [audit.counts[name].missing for name in TITLES if name in audit.counts],
+        }
+    )
+    st.dataframe(table, hide_index=True, width="stretch")
+    st.caption(
+        f"It took {many(audit.cost.calls, 'call')}, {count(audit.cost.tokens)} tokens, {literal(money(audit.cost.money))}."
+    )

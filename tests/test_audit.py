@@ -1,0 +1,298 @@
+"""Audits of changes of sides, on a run against a server whose jurors are built to be unstable, conforming or persuaded."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.beside import spent_with
+from courtroom.engine.events import Called
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Budget
+from courtroom.models.request import Request
+from courtroom.models.spec import ModelSpec
+from courtroom.procedures.courtroom_llm import peers as judges
+from courtroom.procedures.courtroom_llm.tasks import Judge, Passage, Pleading
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.questions import naming
+from courtroom.questions.asides import CONDITIONS, Sample
+from courtroom.questions.audit import auditable, shares, why_none
+from courtroom.questions.shown import call_before, new_in
+from courtroom.settings import Settings
+from tests.openai_server import OpenAIServer, answer_for
+from tests.test_courtroom_llm import Bench, court
+from tests.test_courtroom_llm import hear as texts_heard
+
+REASON = "The seal was opened before it was sent back."
+UNSTABLE, CONFORMING, PERSUADED, BOTH = "juror-01", "juror-02", "juror-03", "juror-04"
+"""All four vote for the buyer at first. The other two always vote for the seller, and say why."""
+
+
+class Jury:
+    """Votes by what stands in a prompt."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.prompts: list[str] = []
+
+    def __call__(self, body: dict[str, Any]) -> str | None:
+        contents = [message["content"] for message in body["messages"]]
+        texts = [one if isinstance(one, str) else "\n".join(part.get("text", "") for part in one) for one in contents]
+        text = "\n".join(texts)
+        if "You are juror " not in text:
+            return None
+        self.asked[text] += 1
+        self.prompts.append(text)
+        seat = int(text.split("You are juror ")[1].split(",")[0])
+        votes, reasons = "voted for the seller" in text, REASON in text
+        seller = {
+            1: (votes or reasons) and self.asked[text] % 2 == 1,
+            2: votes,
+            3: reasons,
+            4: votes and reasons,
+        }.get(seat, True)
+        answer = json.loads(answer_for(body, text))
+        return json.dumps(
+            {**answer, "verdict": "seller" if seller else "buyer", "reasoning": [REASON] if seller else ["No."]}
+        )
+
+
+@pytest.fixture(scope="module")
+def jury() -> Jury:
+    return Jury()
+
+
+@pytest.fixture(scope="module")
+def server(jury: Jury) -> Iterator[OpenAIServer]:
+    with OpenAIServer(answer=jury) as server:
+        yield server
+
+
+@pytest.fixture
+def house(tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    monkeypatch.setenv("OPENAI_API_BASE", server.url)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    house = Courthouse(Settings(home=tmp_path))
+    yield house
+    house.close()
+
+
+def hear(house: Courthouse, **knobs: Any) -> Record:
+    given = {"jury_size": 6, "examination": "shared", "rounds": 2, "consensus": 1.0, "graph": {"kind": "complete"}}
+    setup = CyberJurorsSetup(**{"model": ModelSpec(id="openai/any", vision="no"), **given, **knobs})
+    run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
+    house.runner.go(run)
+    house.runner.wait(run, 30)
+    record = house.record(run)
+    assert record.run.status == "done", record.run.reason
+    return record
+
+
+def audited(house: Courthouse, record: Record, seeds: int = 3) -> str:
+    """Audit all changes; why it stopped, if it did."""
+    calls = [one.call.path for one in auditable(house.procedures["cyberjurors"], record)]
+    return house.audits.start(house.audits.plan(record, calls, seeds)).result(60).stopped
+
+
+def test_each_juror_is_named_for_what_it_was_built_to_be(house: Courthouse, jury: Jury, server: OpenAIServer) -> None:
+    record = hear(house)
+    before = house.store.pulse(record.run.id), record.cost, record.asked
+    calls = [one.call.path for one in auditable(house.procedures["cyberjurors"], record)]
+    plan = house.audits.plan(record, calls)
+    assert plan.estimate.calls == 4 * 4 * 3
+    asked = server.calls
+    assert house.audits.start(plan).result(60).stopped == ""
+    found = {audit.member: audit for audit in house.audits.of(record)}
+    assert {member: audit.name for member, audit in found.items()} == {
+        UNSTABLE: "instability",
+        CONFORMING: "conformity",
+        PERSUADED: "persuasion",
+        BOTH: "both",
+    }
+    assert found[CONFORMING].counts["votes"] == naming.Counts(again=3)
+    assert found[CONFORMING].counts["reasons"] == naming.Counts(other=3)
+    assert found[PERSUADED].before == "buyer"
+    assert shares(tuple(found.values())) == dict.fromkeys(("instability", "conformity", "persuasion", "both"), 0.25)
+    change = next(
+        one.call for one in auditable(house.procedures["cyberjurors"], record) if one.vote.member == PERSUADED
+    )
+    before_it = call_before(record, change)
+    assert before_it is not None
+    assert before_it.path == f"round-1/{PERSUADED}/judge"
+    news = new_in(house.answers, before_it, change)
+    assert f"+> {REASON}" in news
+    assert not [line for line in news if line.startswith("-")]
+    # Each answer is paid for and counted; of the run nothing has changed.
+    assert (
+        server.calls - asked
+        == plan.estimate.calls - plan.estimate.on_record
+        == sum(one.cost.calls for one in found.values())
+    )
+    again = house.record(record.run.id)
+    assert (house.store.pulse(record.run.id), again.cost, again.asked) == before
+    assert again.events == record.events
+    # What an audit has it does not ask again; more seeds ask the rest alone.
+    assert house.audits.plan(record, calls).estimate.calls == 0
+    assert house.audits.plan(record, calls, 4).estimate.calls == 4 * 4
+
+
+def test_each_condition_shows_what_its_name_says_and_reads_as_a_sentence(house: Courthouse, jury: Jury) -> None:
+    record = hear(house)
+    start = len(jury.prompts)
+    audited(house, record, 1)
+    seen = Counter(
+        ("voted for the" in text, REASON in text, "key_arguments" in text, "prevailing_orientation" in text)
+        for text in jury.prompts[start:]
+    )
+    assert seen == {
+        (True, True, True, True): 4,
+        (True, False, False, True): 4,
+        (False, True, True, False): 4,
+        (False, False, False, False): 4,
+    }
+    votes_alone = next(text for text in jury.prompts[start:] if "voted for the" in text and REASON not in text)
+    assert "voted for the seller.\n" in votes_alone
+    assert "(empty)" not in votes_alone
+    reasons_alone = next(text for text in jury.prompts[start:] if "voted for the" not in text and REASON in text)
+    assert f"gave this reason:\n> {REASON}\n" in reasons_alone
+    assert "None" not in reasons_alone
+
+
+def test_an_audit_stops_at_the_budget_of_the_run_and_keeps_what_it_has(house: Courthouse) -> None:
+    record = hear(house, budget=Budget(calls=40))
+    left = 40 - record.asked
+    assert 0 < left < 48
+    assert "budget of 40 calls is used up" in audited(house, record)
+    assert sum(audit.cost.calls for audit in house.audits.of(record)) == left
+    assert spent_with(house.store.payments, record.run.id).calls == 40
+
+
+def test_answers_whose_process_died_before_they_were_kept_are_counted_and_not_asked_again(
+    house: Courthouse, server: OpenAIServer
+) -> None:
+    record = hear(house)
+    audited(house, record, 1)
+    costs = [audit.cost for audit in house.audits.of(record)]
+    assert [cost.calls for cost in costs] == [4] * 4
+    house.database.connection.execute("DELETE FROM asides")
+    asked = server.calls
+    audited(house, record, 1)
+    assert server.calls == asked
+    assert [audit.cost for audit in house.audits.of(record)] == costs
+
+
+def test_a_run_that_is_deleted_takes_its_audits_along_and_brings_them_back(house: Courthouse) -> None:
+    record = hear(house)
+    audited(house, record, 1)
+    kept = house.asides.of(record.run.id)
+    assert len(kept) == 16
+    deleted = house.store.delete(record.run.id)
+    assert not house.asides.of(record.run.id)
+    house.store.restore(deleted)
+    assert house.asides.of(record.run.id) == kept
+
+
+def test_an_offline_run_is_audited_without_asking_a_model(house: Courthouse, server: OpenAIServer) -> None:
+    asked = server.calls
+    record = hear(house, model=ModelSpec(), jury_size=7)
+    audited(house, record, 1)
+    assert server.calls == asked
+    changed = [vote for votes in record.ballots.values() for vote in votes.values() if vote.changed]
+    assert len(house.audits.of(record)) == len(changed)
+
+
+def test_a_procedure_that_does_not_declare_its_peers_has_no_audit(house: Courthouse) -> None:
+    setup = house.procedures["jurisagents"].setup()
+    kind = house.procedures["jurisagents"].hears
+    case = house.library.case(next(case.id for case in house.library.cases() if case.kind == kind))
+    record = house.record(house.new_run("jurisagents", case, setup, 0))
+    assert not auditable(house.procedures["jurisagents"], record)
+    assert "does not declare" in why_none(house.procedures["jurisagents"], record)
+
+
+def test_a_judge_is_shown_labels_reasons_or_neither_of_the_judges_before() -> None:
+    sides = (("prosecutor", "A"), ("attorney", "B"))
+    task = Judge(
+        passages=(Passage(name="text", text="x"),),
+        labels=("A", "B"),
+        pleadings=tuple(Pleading(side=side, label=label, argument="a") for side, label in sides),  # type: ignore[arg-type]
+        earlier=(judges.Earlier(judge="Judge 1", reason="Because.", label="A"),),
+    )
+    assert judges.shown(task, True, True) == task
+    assert [(one.reason, one.label) for one in judges.shown(task, True, False).earlier] == [("", "A")]
+    assert [(one.reason, one.label) for one in judges.shown(task, False, True).earlier] == [("Because.", "")]
+    assert judges.shown(task, False, False).earlier == ()
+    assert judges.choice(task, judges.Opinion(reason="r", label="“a”")) == "A"
+
+
+def test_a_call_that_was_made_anew_is_another_one_under_the_same_path(house: Courthouse) -> None:
+    record = hear(house)
+    audited(house, record, 1)
+    (first, *_) = house.audits.of(record)
+    anew = [
+        (
+            at,
+            event.model_copy(update={"keys": ("another",)})
+            if getattr(event, "path", "") == first.call and isinstance(event, Called)
+            else event,
+        )
+        for at, event in record.events
+    ]
+    assert first.call not in {audit.call for audit in house.audits.of(replace(record, events=tuple(anew)))}
+
+
+def test_a_judge_who_goes_along_with_those_before_is_named(tmp_path: Path) -> None:
+    def decides(request: Request) -> str:
+        follows = request.tag.endswith("/judge-2")
+        return "joy" if follows and not any(one.label == "fear" for one in request.task.earlier) else "fear"  # type: ignore[attr-defined]
+
+    house = Courthouse(Settings(home=tmp_path))
+    house.pool = Bench()  # type: ignore[assignment, misc]
+    record = texts_heard(house, court(decides), judges=3)
+    calls = [one.call.path for one in auditable(house.procedures["courtroom-llm"], record)]
+    assert calls == [f"judgment/judge-{seat}/judge-a" for seat in (1, 2, 3)]
+    plan = house.audits.plan(record, calls, 2)
+    assert plan.left_out == ("judgment/judge-1/judge-a: The member was shown nothing of its peers.",)
+    house.audits.start(plan).result(30)
+    assert [(one.member, one.before, one.name) for one in house.audits.of(record)] == [
+        ("judge-2", None, "conformity"),
+        ("judge-3", None, "own view"),
+    ]
+    prompts = ["\n".join(map(str, message.parts)) for one in house.pool.model.history for message in one.messages]  # type: ignore[attr-defined]
+    assert any("Judge 1 decided for\n> fear\n\n" in text for text in prompts)
+    assert any("Judge 1 gave this reason:\n> It says so.\n" in text for text in prompts)
+    house.close()
+
+
+@pytest.mark.parametrize(
+    ("again", "changed", "name"),
+    [
+        ({"same": 3, "votes": 0, "reasons": 3, "neither": 0}, True, "persuasion"),
+        ({"same": 3, "votes": 2, "reasons": 3, "neither": 1}, True, "conformity"),
+        ({"same": 2, "votes": 0, "reasons": 2, "neither": 0}, True, "persuasion"),
+        ({"same": 1, "votes": 3, "reasons": 3, "neither": 0}, True, "instability"),
+        ({"same": 3, "votes": 3, "reasons": 3, "neither": 2}, True, "instability"),
+        ({"same": 3, "votes": 3, "reasons": 3, "neither": 2}, False, "own view"),
+        ({"same": 3, "votes": 1, "reasons": 1, "neither": 0}, True, "both"),
+    ],
+)
+def test_the_rule_by_which_a_change_is_named(again: dict[str, int], changed: bool, name: str) -> None:
+    counts = {condition: naming.Counts(again=again[condition], other=3 - again[condition]) for condition in CONDITIONS}
+    assert naming.name(counts, changed=changed) == name
+    assert naming.name({**counts, "votes": naming.Counts(missing=3)}, changed=changed) == "not clear"
+
+
+def test_of_a_sample_that_was_asked_twice_the_last_answer_counts(house: Courthouse) -> None:
+    record = hear(house, jury_size=5)
+    audited(house, record, 1)
+    (one, *_) = house.asides.samples(record.run.id)
+    failed = Sample(**{**one.model_dump(), "choice": None})
+    assert naming.count([failed, one], "seller" if one.choice == "buyer" else "buyer")[one.condition].missing == 0
+    assert naming.count([one, failed], "buyer")[one.condition].missing == 1

@@ -1,0 +1,122 @@
+"""Interviews: a question to a member, answered from just what it knew."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Budget
+from courtroom.errors import CourtroomError
+from courtroom.models.offline import NOTICE
+from courtroom.models.spec import PERSON, ModelSpec
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.questions.interview import last_call
+from courtroom.settings import Settings
+from tests.openai_server import OpenAIServer
+
+QUESTION = "What would have convinced you of the other side?"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer(keep_bodies=True) as server:
+        yield server
+
+
+@pytest.fixture
+def house(tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    monkeypatch.setenv("OPENAI_API_BASE", server.url)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    house = Courthouse(Settings(home=tmp_path))
+    yield house
+    house.close()
+
+
+def hear(house: Courthouse, model: str = "openai/any", **knobs: Any) -> Record:
+    given = {"jury_size": 3, "examination": "shared", "rounds": 2, "consensus": 1.0, "graph": {"kind": "complete"}}
+    setup = CyberJurorsSetup(**{"model": ModelSpec(id=model, vision="no"), **given, **knobs})
+    run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
+    house.runner.go(run)
+    house.runner.wait(run, 30)
+    return house.record(run)
+
+
+def test_a_member_is_asked_after_its_call_with_what_it_knew_and_no_more(
+    house: Courthouse, server: OpenAIServer
+) -> None:
+    record = hear(house)
+    first = record.until(record.stage("round-1").index)
+    after = last_call(first, "juror-02")
+    assert after is not None
+    assert after.path == "round-1/juror-02/judge"
+    pulse, cost = house.store.pulse(record.run.id), record.cost
+    assert not house.interviews.ask(record, after, QUESTION, "Ada").result(30).stopped
+    asked = server.bodies[-1]["messages"]
+    assert [message["role"] for message in asked] == ["system", "user", "assistant", "user"]
+    (key,) = after.keys
+    reply = house.answers.reply(key)
+    assert reply is not None
+    assert asked[2]["content"] == reply.text
+    assert f"> {QUESTION}\n" in asked[3]["content"]
+    assert "the jurors you follow said" not in asked[1]["content"]  # as in the second round
+    ((_, kept),) = house.asides.interviews(record.run.id)
+    assert (kept.member, kept.after, kept.who, kept.question) == ("juror-02", after.path, "Ada", QUESTION)
+    assert kept.answer.startswith("answer ")
+    assert kept.called.asked == 1
+    again = house.record(record.run.id)
+    assert (house.store.pulse(record.run.id), again.cost, again.events) == (pulse, cost, record.events)
+    # The same question after the same call comes from the record, and is listed once.
+    calls = server.calls
+    house.interviews.ask(record, after, QUESTION, "Ada").result(30)
+    assert server.calls == calls
+    assert len(house.asides.interviews(record.run.id)) == 1
+    now = last_call(record, "juror-02")
+    assert now is not None
+    assert now.path == "round-2/juror-02/judge"
+    house.interviews.ask(record, now, QUESTION).result(30)
+    assert "the jurors you follow said" in server.bodies[-1]["messages"][1]["content"]
+
+
+def test_the_offline_model_says_that_it_is_no_language_model_and_gives_the_reasons_on_record(house: Courthouse) -> None:
+    record = hear(house, "offline")
+    after = last_call(record, "juror-01")
+    assert after is not None
+    house.interviews.ask(record, after, "Why?").result(30)
+    ((_, kept),) = house.asides.interviews(record.run.id)
+    assert kept.answer.startswith(NOTICE)
+    assert after.value is not None
+    assert all(reason in kept.answer for reason in after.value["reasoning"])
+
+
+def test_an_interview_stops_at_the_budget_of_the_run(house: Courthouse, server: OpenAIServer) -> None:
+    asked = hear(house).asked + 2
+    record = hear(house, budget=Budget(calls=asked), rounds=1)
+    after = last_call(record, "juror-01")
+    assert after is not None
+    left = asked - record.asked
+    for number in range(left):
+        assert not house.interviews.ask(record, after, f"Why {number}?").result(30).stopped
+    assert "used up" in house.interviews.ask(record, after, "And why now?").result(30).stopped
+    assert len(house.asides.interviews(record.run.id)) == left
+
+
+def test_what_can_not_be_asked_is_told_in_a_sentence(house: Courthouse) -> None:
+    record = hear(house, "offline")
+    after = last_call(record, "juror-01")
+    assert after is not None
+    with pytest.raises(CourtroomError, match="Write a question"):
+        house.interviews.ask(record, after, "  ")
+    with pytest.raises(CourtroomError, match="not answered by a model"):
+        house.interviews.ask(record, after.model_copy(update={"keys": ()}), "Why?")
+    seats = [event for event in record.events if event[1].kind == "seated"]
+    sits = json.loads(seats[0][1].model_dump_json().replace('"id":"offline"', f'"id":"{PERSON}"'))
+    (at, _), rest = seats[0], [event for event in record.events if event[1].kind != "seated"]
+    person = type(record)(record.run, record.case, record.setup, ((at, type(seats[0][1]).model_validate(sits)), *rest))
+    with pytest.raises(CourtroomError, match="Ask the person"):
+        house.interviews.ask(person, after, "Why?")
