@@ -374,21 +374,17 @@ class Courthouse:
         self.database.close()
         self._log.close()
 
-    async def _warm(self, record: Record) -> None:
-        specs = [member.spec for member in self._members(record)]
+    async def _warm(self, procedure: Procedure, setup: Setup) -> None:
+        specs = [member.spec for member in procedure.panel(setup)]
         answering = {spec.otherwise if spec.id == PERSON else spec.id for spec in specs}
         if answering - {OFFLINE, ABSTAIN}:
             await self.pool.warm()
-        knowledge = self.knowledge.using(record.setup.embedding)
-        await knowledge.warm(self.procedures[record.run.procedure].looks_in)
+        knowledge = self.knowledge.using(setup.embedding)
+        await knowledge.warm(procedure.looks_in)
         if not self._warmed:
             self._warmed = True
             gc.collect()
             gc.freeze()  # libraries stay for good: later collections need not walk them, which takes 0.3 s each time
-
-    def _members(self, record: Record) -> Any:
-        procedure = self.procedures[record.run.procedure]
-        return procedure.prepare(record.case, record.setup, record.run.seed)[1]
 
 
 def changed_values(kind: type[Setup], values: Mapping[str, Any]) -> dict[str, Any]:

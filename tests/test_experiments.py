@@ -175,7 +175,20 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
         hits = [row.outcome.outcome == label(row.case) for row in mine if row.outcome]
         assert line.values["accuracy"].value == pytest.approx(sum(hits) / len(hits))
         assert found.table.spent[arm].calls == sum(len(house.record(row.run).calls) for row in mine)
-    assert found.steady["three judges"].consistency is not None
+    steady = found.steady["three judges"]
+    assert steady.consistency is not None
+    right = {
+        (row.row, row.repeat): row.outcome and row.outcome.outcome == label(row.case)
+        for row in found.rows
+        if row.arm == "three judges"
+    }
+    less, more = (
+        sum(bool(right[row, a]) > bool(right[row, b]) for row, _ in right if _ == 0) for a, b in ((0, 1), (1, 0))
+    )
+    assert steady.repeats is not None
+    assert steady.repeats.statistic == pytest.approx((less - more) ** 2 / (less + more) if less + more else 0.0), (
+        "as McNemar's"
+    )
     assert len(found.pairs) == 2, "accuracy and macro F1 of the one pair"
 
 
@@ -323,6 +336,21 @@ def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_no
             house.close()
     assert tables[0] == tables[1]
     assert calls[0] == calls[1] == 12
+
+
+def test_cells_whose_process_was_killed_twice_go_on_when_a_person_has_them(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / "home")))
+    house = Courthouse()
+    name = house.experiments.begin(spec(at_once=12))
+    house.close()
+    for last in (1, 1, 0):  # many are under way at each kill, most of them without anything new on record
+        assert Fork(go_on, name, last).finish().returncode == (-signal.SIGKILL if last else 0)
+    house = Courthouse()
+    found = house.experiments.results(name)
+    assert [row.reason for row in found.rows if row.state != "done"] == []
+    house.close()
 
 
 def test_an_experiment_that_is_deleted_takes_its_runs_along(house: Courthouse) -> None:

@@ -188,7 +188,7 @@ class Bench:
         self.runner = self.new_runner()
 
     def new_runner(self) -> Runner:
-        async def warm(record: Record) -> None:
+        async def warm(procedure: Procedure, setup: Setup) -> None:
             return None
 
         assert self.procedures is not None

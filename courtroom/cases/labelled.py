@@ -90,8 +90,11 @@ class LabelledTask(Case):
         return self.pool or hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def known(self) -> Iterator[Example]:
-        """Its examples as records to be found again; without any, its labelled texts; nothing where a pool holds them already."""
-        if self.pool and not self.examples:
+        """Its examples as records to be found again; without any, its labelled texts.
+
+        Nothing where a pool holds them already, or where a text would be its own only example.
+        """
+        if not self.examples and (self.pool or len(self.items) == 1):
             return
         which, under = "example" if self.examples else "item", {label: self.under(label) for label in self.labels}
         for item in self.examples or self.items:

@@ -21,11 +21,11 @@ from courtroom.engine.live import Live
 from courtroom.engine.payments import Payer, Payment, in_sum
 from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.run import CELL, Status
+from courtroom.engine.run import CELL, Run, Status
 from courtroom.engine.services import Services
 from courtroom.engine.spent import Spent
 from courtroom.engine.store import RunStore
-from courtroom.errors import CourtroomError, log_file
+from courtroom.errors import CourtroomError, Unreadable, log_file
 
 log = logging.getLogger(__name__)
 
@@ -69,9 +69,13 @@ class DiskLedger:
 
     def flush(self) -> None:
         """Have written what is new, before all that is written later."""
+        if self._new:
+            self._hand.do(self.taken())
+
+    def taken(self) -> Callable[[], None]:
+        """What writes that which is new; it counts as written."""
         new, self._new = self._new, []
-        if new:
-            self._hand.do(partial(self.store.add, self.run, new))
+        return partial(self.store.add, self.run, new) if new else lambda: None
 
     def check(self) -> None:
         """Raise `LeaseLost` where another process drives this run by now."""
@@ -118,6 +122,7 @@ class Drive:
 
     run: str
     store: RunStore
+    procedure: Procedure
     deliberation: Deliberation
     gate: Gate
     ledger: DiskLedger
@@ -145,7 +150,7 @@ class Drive:
             told: called, in the writer's thread, when the run's status is on disk.
         """
         row = store.run(run)
-        procedure = procedures[row.procedure]
+        procedure = installed(procedures, row)
         if store.rewinding.due(run):
             hand.do(partial(store.rewinding.rewind, run)).result()
         interventions_seen, interventions = store.interventions.count(run), store.interventions.of(run)
@@ -178,19 +183,24 @@ class Drive:
         )
         setup = store.setup(run, procedure.setup)
         deliberation = Deliberation(procedure, store.case(row), setup, row.seed, interventions, services)
-        return cls(run, store, deliberation, services.gate, ledger, hand, interventions_seen)
+        return cls(run, store, procedure, deliberation, services.gate, ledger, hand, interventions_seen)
 
     async def go(self) -> None:
         """Deliberate until there is a verdict, or something stops the run. Its state is kept in any case."""
         began = time.perf_counter()
+        verdict: Verdict | None = None
         try:
             verdict = await self._verdict()
         finally:
-            self.ledger.flush()
-            waited = self.gate.waited_s
-            self.hand.do(partial(self.store.add_wall, self.run, max(0.0, time.perf_counter() - began - waited)))
+            took = max(0.0, time.perf_counter() - began - self.gate.waited_s)
+            self.hand.do(partial(self._end, self.ledger.taken(), took, verdict))
+
+    def _end(self, events: Callable[[], None], took: float, verdict: Verdict | None) -> None:
+        """Write all that the end of a drive is, at once."""
+        events()
+        self.store.add_wall(self.run, took)
         if verdict is not None:
-            self.hand.do(partial(self.store.finish, self.run, verdict))
+            self.store.finish(self.run, verdict)
 
     async def _verdict(self) -> Verdict | None:
         try:
@@ -214,3 +224,14 @@ class Drive:
     def _set(self, status: Status, reason: str) -> None:
         self.ledger.flush()
         self.hand.do(partial(self.store.set_status, self.run, status, reason))
+
+
+def installed(procedures: Mapping[str, Procedure], run: Run) -> Procedure:
+    """The procedure of a run.
+
+    Raises:
+        Unreadable: it is of another package, which is not installed here.
+    """
+    if (procedure := procedures.get(run.procedure)) is None:
+        raise Unreadable("run", run.id, f"its procedure “{run.procedure}” is not installed here")
+    return procedure

@@ -73,7 +73,7 @@ class DrivenRuns:
         while True:
             # Taken before a look at what there is, so that no news are missed in between.
             news = self._news.setdefault(run, asyncio.Event())
-            status, owner, heartbeat = await asyncio.to_thread(self._standing, run)
+            status, (owner, heartbeat) = self._store.status(run), self._store.lease.holder(run)
             if status != "running":
                 return
             if self.left(run, owner, heartbeat):
@@ -134,9 +134,6 @@ class DrivenRuns:
         """Drive nothing any longer."""
         await self._loop.end([driven.task for driven in self._runs.values()])
 
-    def _standing(self, run: str) -> tuple[str, str | None, float | None]:
-        return self._store.status(run), *self._store.lease.holder(run)
-
     def _ends_its_process(self, run: str) -> bool:
         owner, heartbeat = self._store.lease.holder(run)  # None where the process let go of it before it ended
         # Somebody else who waited here may just have taken it up: who drives it now lives.
@@ -148,13 +145,14 @@ class DrivenRuns:
 
     def _claimed(self, run: str) -> bool:
         """Whether this process is to drive the run; where another one does, that looks for the new control by itself."""
-        mine = self._driver.claim(self._store.lease, run)
-        if mine is None:
-            raise RunBusy("Another server has just taken up this run. Look again in a moment.")
-        if mine and self._store.status(run) == "failed":
-            self._store.rewinding.ask_again(run)
-        self._store.set_status(run, "running")
-        return mine
+        with self._store.together():
+            mine = self._driver.claim(self._store.lease, run)
+            if mine is None:
+                raise RunBusy("Another server has just taken up this run. Look again in a moment.")
+            if mine and self._store.status(run) == "failed":
+                self._store.rewinding.ask_again(run)
+            self._store.set_status(run, "running")
+            return mine
 
     async def _drive(self, driven: DrivenRun) -> None:
         KEYS.set(driven.keys)

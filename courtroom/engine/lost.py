@@ -30,6 +30,7 @@ class LostDrivers:
             row = db.execute("SELECT times FROM lost_drivers WHERE run = ?", (run,)).fetchone()
         return int(row["times"])
 
-    def forget(self, run: str) -> None:
-        """A person lets the run go on: it counts as new."""
-        self._database.connection.execute("DELETE FROM lost_drivers WHERE run = ?", (run,))
+    def forget(self, *runs: str) -> None:
+        """A person lets runs go on: they count as new."""
+        with self._database.transaction() as db:
+            db.executemany("DELETE FROM lost_drivers WHERE run = ?", [(run,) for run in runs])

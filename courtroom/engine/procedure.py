@@ -135,6 +135,18 @@ class Preset:
 
 
 @dataclass(frozen=True)
+class Learns:
+    """How runs of a procedure teach a memory, by knobs of its setup."""
+
+    on: str
+    """The path of the knob that makes a run a training run."""
+    sees: str
+    """The path of the knob that names the snapshot of the memory that a run sees; empty is the memory as it is."""
+    can: Callable[[Any], bool]
+    """Whether a run with this setup learns, were it a training run."""
+
+
+@dataclass(frozen=True)
 class Procedure:
     """One published system."""
 
@@ -177,6 +189,8 @@ class Procedure:
     """The choice for which a call puts a candidate or an argument forward, if it does."""
     teaches_from: Source | None = None
     """Where its cases come from, if they are made from runs of another procedure."""
+    learns: Learns | None = None
+    """How its runs teach a memory; None where they don't."""
     peers: tuple[Peers, ...] = ()
     """The tasks whose answers are votes and whose inputs hold what peers said; without any, no vote can be audited."""
     without_one: Callable[[Any], Mapping[str, Mapping[str, Any]]] = lambda setup: {}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, TypeVar
 
 from courtroom.engine.asked import Asked
 from courtroom.engine.asker import Asker
 from courtroom.engine.beside import BesideLedger, Keep, Outcome, ask_beside, spent_with
 from courtroom.engine.control import Control
-from courtroom.engine.drive import Drive
+from courtroom.engine.drive import Drive, installed
 from courtroom.engine.driven_runs import NO_KEYS, DrivenRuns
 from courtroom.engine.gate import Gate
 from courtroom.engine.lease import Driver, Hand
@@ -21,8 +22,8 @@ from courtroom.engine.ports import Knows, Seats, Sees
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.services import Services
+from courtroom.engine.setup import Setup
 from courtroom.engine.store import RunStore
-from courtroom.errors import Unreadable
 from courtroom.models.keys import KEYS
 from courtroom.store.writer import Writer, plainly
 
@@ -36,7 +37,7 @@ class Runner:
 
     Args:
         writer: writes all that is written of runs on the loop.
-        warm: awaited once before the first run: what a run needs is loaded before its clock starts.
+        warm: awaited before each run, with its procedure and its complete setup: what it needs is loaded before its clock starts.
         streaming: whether answers are to stream in, where a model can.
     """
 
@@ -49,7 +50,7 @@ class Runner:
         knowledge: Knows,
         sight: Sees,
         seats: Seats,
-        warm: Callable[[Record], Coroutine[Any, Any, None]],
+        warm: Callable[[Procedure, Setup], Coroutine[Any, Any, None]],
         streaming: bool = False,
     ) -> None:
         self.driver = Driver()
@@ -61,9 +62,7 @@ class Runner:
     def record(self, run: str) -> Record:
         """A run as it stands on record."""
         row = self._store.run(run)
-        procedure = self._procedures.get(row.procedure)
-        if procedure is None:
-            raise Unreadable("run", run, f"its procedure “{row.procedure}” is not installed here")
+        procedure = installed(self._procedures, row)
         return Record(
             run=row,
             case=self._store.case(row),
@@ -193,14 +192,12 @@ class Runner:
     async def finish(self, run: str, keys: Mapping[str, str] = NO_KEYS) -> None:
         """Drive a run, or wait while another process does, until it is done, failed or paused; called on the loop."""
 
-        def wanted() -> Control:
-            control = Control(breaks=self._store.control(run).breaks)
-            self._driven.put(run, control)
-            return control
-
-        control = await self._writer.do(wanted)
-        left = await asyncio.to_thread(self.interrupted, run)
-        await (self._driven.take_up_alone if left else self._driven.take_up)(run, control, keys)
+        before = self._store.control(run)
+        control = Control(breaks=before.breaks)
+        if control != before:
+            await self._writer.do(partial(self._driven.put, run, control))
+        take_up = self._driven.take_up_alone if self.interrupted(run) else self._driven.take_up
+        await take_up(run, control, keys)
         await self.settled(run)
 
     async def settled(self, run: str) -> None:
@@ -208,8 +205,7 @@ class Runner:
         await self._driven.settled(run)
 
     async def _set_up(self, run: str, live: Live, hand: Hand, told: Callable[[], None]) -> Drive:
-        await self._warm(await asyncio.to_thread(self.record, run))
-        return await asyncio.to_thread(
+        drive = await asyncio.to_thread(
             Drive.take_up,
             run,
             self._store,
@@ -222,6 +218,8 @@ class Runner:
             hand,
             told,
         )
+        await self._warm(drive.procedure, drive.deliberation.setup)
+        return drive
 
     async def _ask_beside(
         self,
@@ -232,7 +230,7 @@ class Runner:
         keys: Mapping[str, str],
     ) -> Outcome:
         KEYS.set(keys)
-        await self._warm(record)
+        await self._warm(installed(self._procedures, record.run), record.setup)
         run = record.run.id
         root = await asyncio.to_thread(self._store.root, run)
         services = Services(

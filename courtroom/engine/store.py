@@ -7,6 +7,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -52,6 +53,10 @@ class RunStore:
         self.lease = Lease(database, "runs")
         self.lost = LostDrivers(database)
         self.payments = Payments(database)
+
+    def together(self) -> AbstractContextManager[object]:
+        """A transaction: what is written in it is on disk as a whole or not at all."""
+        return self._database.transaction()
 
     # --- runs -----------------------------------------------------------------------------------------------
 

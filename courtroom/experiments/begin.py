@@ -69,9 +69,13 @@ def check(experiment: Experiment, kind: str, procedures: Mapping[str, Procedure]
     if not measures_of(kind):
         raise CourtroomError(f"Cases of the kind “{kind}” have no outcome to measure. Choose another dataset.")
     wanted(kind, experiment.measures)
-    for arm in experiment.arms:
-        if arm.procedure:
-            setup_of(arm, procedures, kind)
+    setups_of(experiment, procedures, kind)
+
+
+def setups_of(experiment: Experiment, procedures: Mapping[str, Procedure], kind: str) -> dict[int, Setup]:
+    """The setups of the arms that are procedures, by their places; see `setup_of`."""
+    arms = enumerate(experiment.arms)
+    return {place: setup_of(arm, procedures, kind) for place, arm in arms if arm.procedure}
 
 
 def setup_of(arm: Arm, procedures: Mapping[str, Procedure], kind: str) -> Setup:
@@ -102,12 +106,15 @@ def setup_of(arm: Arm, procedures: Mapping[str, Procedure], kind: str) -> Setup:
 
 
 def planned(
-    experiment: Experiment, datasets: Datasets, given: Mapping[int, Answers]
+    experiment: Experiment, datasets: Datasets, given: Mapping[int, Answers], learning: Sequence[int] = ()
 ) -> Iterator[tuple[Cell, Outcome | None]]:
     """Every cell; a prediction made elsewhere with its outcome, and no cell where it has no answer to a case.
 
+    Args:
+        learning: the places of the arms that are trained.
+
     Raises:
-        CourtroomError: there is no case, an arm's predictions are of none of the cases, or a case is both trained on and tested.
+        CourtroomError: there is no case, no arm learns, an arm's predictions are of none of the cases, or a case is both trained on and tested.
     """
     found: dict[str, Case] = {}
     tested: list[str] = []
@@ -127,13 +134,15 @@ def planned(
                 f"“{experiment.dataset.name}”. Its cases have ids such as {', '.join(tested[:3])}."
             )
     trained = _trained(experiment, datasets)
+    if trained and not learning:
+        raise CourtroomError("No arm learns. Choose a procedure with a memory, or leave out knowledge.train.")
     if (both := overlap(tested, trained)) and not experiment.knowledge.test_on_trained:
         raise CourtroomError(
             f"{len(both)} cases are both trained on and tested, such as {sorted(both)[0]}. Choose splits that share none, "
             "or set knowledge.test_on_trained = true."
         )
     many = {place: {row: len(several) for row, several in answered.items()} for place, answered in given.items()}
-    for cell in cells(experiment, tested, trained, many):
+    for cell in cells(experiment, tested, trained, many, learning):
         yield cell, None if cell.run else given[cell.arm][cell.row][cell.repeat].outcome(found[cell.row])
 
 

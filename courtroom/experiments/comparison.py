@@ -91,6 +91,23 @@ def overall(
     return found
 
 
+def over_repeats(group: ArmGroup, measures: Sequence[Measure]) -> Tested | None:
+    """Whether an arm is right more often in one of its repeats: Cochran's Q over the cases that have all of them.
+
+    By the first measure that says right or wrong of each; None where there is none, or no repeats.
+    """
+    most = max(map(len, group.by_case.values()), default=0)
+    whole = [several for several in group.by_case.values() if len(several) == most]
+    for measure in measures:
+        if most < 2 or measure.each is None:
+            continue
+        each = measure.each
+        kept = [row for several in whole if None not in (row := [each(one) for one in several])]
+        if kept and all(value in (0.0, 1.0) for row in kept for value in row):
+            return cochran([[bool(value) for value in column] for column in zip(*kept, strict=True)])
+    return None
+
+
 def _pair(measure: Measure, name: str, a: ArmGroup, b: ArmGroup, here: Sequence[ArmGroup]) -> Pair | None:
     cases = sorted(a.by_case.keys() & b.by_case.keys())
     values: list[tuple[float, float]] = []

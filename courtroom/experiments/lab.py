@@ -15,6 +15,7 @@ from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import ExperimentStore
 from courtroom.experiments.sure import Repeats
 from courtroom.experiments.table import CellRow
+from courtroom.experiments.training import Training
 from courtroom.experiments.work import Cells
 
 
@@ -41,7 +42,9 @@ class Lab:
         given = begin.answers(experiment)
         exact, info = begin.pinned(experiment, datasets)
         begin.check(exact, info.kind, self._house.procedures)
-        name = self.store.create(exact, info.kind, begin.planned(exact, datasets, given))
+        setups = begin.setups_of(exact, self._house.procedures, info.kind)
+        learning = Training(exact, setups, self._house).arms
+        name = self.store.create(exact, info.kind, begin.planned(exact, datasets, given, learning))
         self.store.replace(exact)
         return name
 
@@ -67,7 +70,7 @@ class Lab:
         """
         kept = self.store.experiment(name)
         if kept.status != "done" or any(state == "waiting" for _, state in self.store.counts(kept.id)):
-            self._crew.go(kept.id, keys)
+            self._go(kept.id, keys)
         return kept.id
 
     def try_again(self, name: str, keys: Mapping[str, str] | None = None) -> int:
@@ -75,8 +78,13 @@ class Lab:
         kept = self.store.experiment(name)
         many = self.store.try_again(kept.id)
         if many:
-            self._crew.go(kept.id, keys)
+            self._go(kept.id, keys)
         return many
+
+    def _go(self, name: str, keys: Mapping[str, str] | None) -> None:
+        # A person has them go on: that a process ended twice while it drove many of them says nothing of any one.
+        self._house.store.lost.forget(*(cell.run for cell in self.store.cells(name, "waiting")))
+        self._crew.go(name, keys)
 
     def pause(self, name: str) -> None:
         """Start no further cell, and let go of those under way; nothing that was answered is lost."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from courtroom.experiments.spec import Experiment
@@ -32,31 +32,34 @@ def cells(
     tested: Sequence[str],
     trained: Sequence[str] = (),
     answered: Mapping[int, Mapping[str, int]] | None = None,
+    learning: Collection[int] = (),
 ) -> Iterator[Cell]:
-    """Every cell, those that train first.
+    """Every cell, those that train first: all of one arm, then all of the next.
 
     Args:
         tested: ids of the cases, in their order.
         trained: ids of the cases to learn from, in their order.
         answered: how many answers predictions made elsewhere have to each case, by the arm's place: so many repeats.
+        learning: the places of the arms that learn.
     """
     number = 0
     given = answered or {}
     most = max([experiment.repeats, *(many for arm in given.values() for many in arm.values())])
-    phases: tuple[tuple[Phase, Sequence[str], int], ...] = (("train", trained, 1), ("test", tested, most))
-    for phase, rows, repeats in phases:
-        for repeat in range(repeats):
-            for row in rows:
-                for place, arm in enumerate(experiment.arms):
-                    if repeat >= (given.get(place, {}).get(row, 0) if arm.predictions else experiment.repeats):
-                        continue
-                    if arm.predictions and phase == "train":
-                        continue
-                    run = "" if arm.predictions else run_id(experiment, place, row, repeat, phase)
-                    yield Cell(
-                        number=number, arm=place, row=row, repeat=repeat, seed=arm.seed + repeat, run=run, phase=phase
-                    )
-                    number += 1
+    for place in sorted(learning):
+        for row in trained:
+            run = run_id(experiment, place, row, 0, "train")
+            yield Cell(
+                number=number, arm=place, row=row, repeat=0, seed=experiment.arms[place].seed, run=run, phase="train"
+            )
+            number += 1
+    for repeat in range(most):
+        for row in tested:
+            for place, arm in enumerate(experiment.arms):
+                if repeat >= (given.get(place, {}).get(row, 0) if arm.predictions else experiment.repeats):
+                    continue
+                run = "" if arm.predictions else run_id(experiment, place, row, repeat)
+                yield Cell(number=number, arm=place, row=row, repeat=repeat, seed=arm.seed + repeat, run=run)
+                number += 1
 
 
 def run_id(experiment: Experiment, arm: int, row: str, repeat: int, phase: Phase = "test") -> str:

@@ -13,6 +13,7 @@ from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Setup
 from courtroom.engine.store import RunStore
+from courtroom.knowledge.search import Knowledge
 from courtroom.models.request import Reply
 from courtroom.store.writer import Writer
 
@@ -27,6 +28,11 @@ class House(Protocol):
     @property
     def procedures(self) -> Mapping[str, Procedure]:
         """The published systems by name."""
+        ...
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """The knowledge base."""
         ...
 
     @property

@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from courtroom.evaluation.agreement import consistency, krippendorffs_alpha
-from courtroom.experiments.comparison import Overall, Pair, overall, pairs
+from courtroom.evaluation.significance import Tested
+from courtroom.experiments.comparison import Overall, Pair, over_repeats, overall, pairs
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.store import Kept
-from courtroom.experiments.table import ArmGroup, CellRow, Table, grouped, of_groups
+from courtroom.experiments.table import ALL, ArmGroup, CellRow, Table, grouped, of_groups
 from courtroom.experiments.words import sentence, summary
 
 
@@ -23,6 +24,8 @@ class Steady:
     """Mean share of a case's repeats with its most frequent outcome; None without repeats."""
     agreement: float | None
     """Krippendorff's alpha over the members' last votes; None where nobody votes."""
+    repeats: Tested | None
+    """Whether any repeat is right more often than the others, by Cochran's Q; None without repeats."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,13 @@ class Results:
     @cached_property
     def steady(self) -> Mapping[str, Steady]:
         """Consistency and agreement, by arm."""
-        return {arm: _steady([row for row in self.rows if row.arm == arm]) for arm in self.arms}
+        return {
+            arm: _steady(
+                [row for row in self.rows if row.arm == arm],
+                over_repeats(group, self.measures) if (group := self.groups.get((arm, ALL))) else None,
+            )
+            for arm in self.arms
+        }
 
     def as_data(self) -> dict[str, Any]:
         """As plain data, for `--json`."""
@@ -89,7 +98,12 @@ class Results:
                 for arm, one in self.table.spent.items()
             },
             "steady": {
-                arm: {"consistency": one.consistency, "agreement": one.agreement} for arm, one in self.steady.items()
+                arm: {
+                    "consistency": one.consistency,
+                    "agreement": one.agreement,
+                    "repeats": {"q": one.repeats.statistic, "p": one.repeats.p} if one.repeats else None,
+                }
+                for arm, one in self.steady.items()
             },
             "summary": summary(self.pairs, self.overall),
             "pairs": [
@@ -111,7 +125,7 @@ class Results:
         }
 
 
-def _steady(rows: Sequence[CellRow]) -> Steady:
+def _steady(rows: Sequence[CellRow], repeats: Tested | None) -> Steady:
     by_case: dict[str, list[str]] = {}
     votes = []
     for row in rows:
@@ -120,4 +134,5 @@ def _steady(rows: Sequence[CellRow]) -> Steady:
             if row.outcome.votes:
                 votes.append(list(row.outcome.votes.values()))
     shares = [consistency(outcomes) for outcomes in by_case.values() if len(outcomes) > 1]
-    return Steady(sum(shares) / len(shares) if shares else None, krippendorffs_alpha(votes) if votes else None)
+    share = sum(shares) / len(shares) if shares else None
+    return Steady(share, krippendorffs_alpha(votes) if votes else None, repeats)

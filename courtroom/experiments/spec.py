@@ -53,10 +53,11 @@ class Arm(Strict):
 
 
 class Knowledge(Strict):
-    """What runs may see of what was learned: by default the knowledge base as it is, and no cell teaches it anything."""
+    """What runs may see of what was learned: by default the memory as it is, and no cell teaches it anything."""
 
     train: str | None = Field(
-        default=None, description="A split that is run first, in its order, one case after the other, and teaches."
+        default=None,
+        description="A split from which each arm that can learns first, one case after the other, in the order of the dataset.",
     )
     test_on_trained: bool = Field(default=False, description="Allow the tested split to be the one trained on.")
 

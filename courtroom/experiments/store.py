@@ -10,7 +10,7 @@ from typing import Literal
 from courtroom.engine.lease import Lease
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import Cell
+from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
@@ -116,12 +116,15 @@ class ExperimentStore:
         """The experiments whose row is damaged."""
         return self._read_all()[1]
 
-    def cells(self, experiment: str, state: State | None = None) -> Iterator[KeptCell]:
-        """Its cells in their order; only those in a state where one is given."""
+    def cells(
+        self, experiment: str, state: State | None = None, arm: int | None = None, phase: Phase | None = None
+    ) -> Iterator[KeptCell]:
+        """Its cells in their order; only those in a state, of an arm or of a phase where one is given."""
         rows = self._database.connection.execute(
             "SELECT number, arm, row, repeat, seed, phase, run, state, reason, outcome FROM experiment_cells"
-            " WHERE experiment = ? AND (? IS NULL OR state = ?) ORDER BY number",
-            (experiment, state, state),
+            " WHERE experiment = :experiment AND (:state IS NULL OR state = :state) AND (:arm IS NULL OR arm = :arm)"
+            " AND (:phase IS NULL OR phase = :phase) ORDER BY number",
+            {"experiment": experiment, "state": state, "arm": arm, "phase": phase},
         )
         return (_cell(row) for row in rows.fetchall())
 

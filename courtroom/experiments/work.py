@@ -8,15 +8,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from courtroom.engine.record import Record
 from courtroom.engine.run import CELL
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Budget, Setup
 from courtroom.errors import CourtroomError, log_file
-from courtroom.experiments.begin import setup_of
-from courtroom.experiments.outcome import of_record
+from courtroom.experiments.begin import setups_of
+from courtroom.experiments.outcome import Outcome, of_record
 from courtroom.experiments.ports import House
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import ExperimentStore, Kept, KeptCell, Status
+from courtroom.experiments.training import Training
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +31,11 @@ class UnderWay:
     """What this process knows of an experiment that it drives. Used on the loop alone."""
 
     kept: Kept
+    training: Training
     setups: Mapping[int, Setup]
+    """Of the runs that are tested, by the arm's place."""
+    to_train: Counter[int] = field(default_factory=Counter)
+    """How many cases each arm is still to learn from."""
     spent: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Calls, tokens and US dollars of all cells that have ended."""
     dearest: dict[int, tuple[float, float, float]] = field(default_factory=dict)
@@ -73,18 +79,19 @@ class Cells:
     def waiting(self, job: str) -> list[KeptCell]:
         """See `Work`. Called before all else of a drive."""
         kept = self._store.experiment(job)
-        procedures = self._house.procedures
-        setups = {
-            place: setup_of(arm, procedures, kept.kind)
-            for place, arm in enumerate(kept.experiment.arms)
-            if arm.procedure
-        }
-        state = self._under_way[job] = UnderWay(kept, setups)
+        setups = setups_of(kept.experiment, self._house.procedures, kept.kind)
+        training = Training(kept.experiment, setups, self._house)
+        state = self._under_way[job] = UnderWay(kept, training, {place: training.tests(place) for place in setups})
         counts = self._store.counts(job)
         for place, (calls, tokens, cost) in self._store.took(job).items():
             state.spend(place, (calls, tokens, cost or 0.0), counts[place, "done"])
             state.done.add(place)
-        return list(self._store.cells(job, "waiting"))
+        waiting = list(self._store.cells(job, "waiting"))
+        state.to_train = Counter(cell.arm for cell in waiting if cell.phase == "train")
+        for arm in training.arms:  # it may have been killed between an arm's last case and this
+            if not state.to_train[arm] and not training.ended(arm):
+                training.end(arm)
+        return waiting
 
     def room(self, job: str, cell: KeptCell, under_way: int) -> bool:
         """See `Work`. A cell begins where what is spent, and what the cells under way and it will probably take, fit the budget."""
@@ -139,16 +146,19 @@ class Cells:
         status = await asyncio.to_thread(self._made, state, cell)
         if status != "done":
             await runner.finish(cell.run, keys)
-        record = await asyncio.to_thread(runner.record, cell.run)
+        record, outcome = await asyncio.to_thread(_ended, runner, cell.run)
         if record.run.status == "failed":
             state.spend(cell.arm, (record.asked, sum(record.tokens), record.cost or 0.0))
             await self._failed(state, cell, record.run.reason)
-        elif record.run.verdict is not None and record.run.status == "done":
-            outcome = await asyncio.to_thread(of_record, record)
+        elif outcome is not None:
             tokens = outcome.prompt_tokens + outcome.completion_tokens
             state.spend(cell.arm, (outcome.asked, tokens, outcome.cost or 0.0))
             state.done.add(cell.arm)
             await self._house.writer.do(lambda: self._store.conclude(job, cell.number, outcome))
+            if cell.phase == "train":
+                state.to_train[cell.arm] -= 1
+                if not state.to_train[cell.arm]:
+                    await asyncio.to_thread(state.training.end, cell.arm)
         elif self._store.status(job) == "running":  # not halted: its own setup's budget is used up
             await self._failed(state, cell, record.run.reason)
 
@@ -159,16 +169,31 @@ class Cells:
             return status
         dataset, arm = state.experiment.dataset, state.experiment.arms[cell.arm]
         row = next(self._house.datasets.rows(dataset.name, version=dataset.version, ids=[cell.row]))
-        origin = "input" if cell.phase == "train" else CELL
-        self._house.new_run(arm.procedure, row.case, state.setups[cell.arm], cell.seed, cell.run, origin)
+        if cell.phase == "test":
+            self._house.new_run(arm.procedure, row.case, state.setups[cell.arm], cell.seed, cell.run, CELL)
+            return "paused"
+        with self._house.store.together():
+            if not any(self._store.cells(state.kept.id, "done", cell.arm, "train")):
+                state.training.begin(cell.arm)
+            self._house.new_run(arm.procedure, row.case, state.training.trains(cell.arm), cell.seed, cell.run)
         return "paused"
 
     async def _failed(self, state: UnderWay, cell: KeptCell, reason: str) -> None:
+        if cell.phase == "train":  # what comes after would learn, and be tested, on something else
+            arm = state.experiment.arms[cell.arm].name
+            state.stopped = f"The training of {arm} stopped at the case {cell.row}: {reason}"
+            return
         state.failed[cell.arm] = state.failed.get(cell.arm, 0) + 1
         await self._fail(state.kept.id, cell, reason)
 
     async def _fail(self, job: str, cell: KeptCell, reason: str) -> None:
         await self._house.writer.do(lambda: self._store.fail(job, cell.number, reason))
+
+
+def _ended(runner: Runner, run: str) -> tuple[Record, Outcome | None]:
+    """A run as it stands, and its outcome where it is done."""
+    record = runner.record(run)
+    return record, of_record(record) if record.run.status == "done" else None
 
 
 def used_up(state: UnderWay, arm: int) -> str:

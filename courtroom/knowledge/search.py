@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, Any, Literal
@@ -118,6 +118,7 @@ class Knowledge:
         self.embedding = Remembered(embedding_of(settings.embedding), database)
         self._database, self._settings = database, settings
         self._opened: dict[str, Collection[Any]] = {}  # of bases other than the bundled one
+        self._warm: set[Name] = set()  # collections that are loaded
         self._others: dict[str, Knowledge] = {}  # the same records, compared by other embeddings
 
     def using(self, embedding: str) -> Knowledge:
@@ -205,15 +206,20 @@ class Knowledge:
     @property
     def collections(self) -> dict[Name, Collection[Any]]:
         """All collections by name."""
+        return {name: opened() for name, opened in self._bundled.items()}
+
+    @property
+    def _bundled(self) -> dict[Name, Callable[[], Collection[Any]]]:
+        """What opens each collection: the first time, it is filled."""
         return {
-            "precedents": self.precedents.collection,
-            "statutes": self.statutes,
-            "charges": self.charges,
-            "cases": self.cases,
-            "standards": self.memory.standards,
-            "directives": self.memory.directives,
-            "buffer": self.memory.buffer,
-            "examples": self.examples,
+            "precedents": lambda: self.precedents.collection,
+            "statutes": lambda: self.statutes,
+            "charges": lambda: self.charges,
+            "cases": lambda: self.cases,
+            "standards": lambda: self.memory.standards,
+            "directives": lambda: self.memory.directives,
+            "buffer": lambda: self.memory.buffer,
+            "examples": lambda: self.examples,
         }
 
     def of(self, name: Name, base: str = BUNDLED) -> Collection[Any]:
@@ -223,7 +229,7 @@ class Knowledge:
             CourtroomError: only collections of criminal law are in other bases than the bundled one.
         """
         if base == BUNDLED:
-            return self.collections[name]
+            return self._bundled[name]()
         if name not in KINDS:
             raise CourtroomError(f"The collection “{name}” is in the knowledge base “{BUNDLED}” alone.")
         kept = kept_as(name, base)
@@ -319,12 +325,15 @@ class Knowledge:
             self.examples.add(some)
 
     async def warm(self, collections: tuple[Name, ...]) -> None:
-        """Load what look-ups in these collections need."""
+        """Load what look-ups in these collections need, once. What changes later is taken in by the look-up that needs it."""
         for name in collections:
-            await self.collections[name].warm()
+            if name not in self._warm:
+                await self.of(name).warm()
+                self._warm.add(name)
 
     def close(self) -> None:
         """Let go of the indexes; a look-up opens them again."""
+        self._warm.clear()
         opened = self.__dict__  # opening one only to close it would fill it
         found = [opened[name] for name in ("statutes", "charges", "cases", "examples") if name in opened]
         found += [self.precedents.collection] if "precedents" in opened else []

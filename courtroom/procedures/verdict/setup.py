@@ -195,7 +195,12 @@ class VerdictSetup(Setup):
     @property
     def learns(self) -> bool:
         """Whether the memory is taught: it takes a memory, and a supervisor who verifies what is learned."""
-        return self.learning.on and self.remembers and not self.alone
+        return self.learning.on and self.can_learn
+
+    @property
+    def can_learn(self) -> bool:
+        """Whether a training run would teach the memory."""
+        return self.remembers and not self.alone
 
     @property
     def weights(self) -> Weights:

@@ -1,0 +1,92 @@
+"""Training: each arm that learns teaches a memory of its own, which is named when it has; tests see it frozen under that name.
+
+A store has one memory. It is kept under a name before the first arm trains, and brought back after each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from courtroom.engine.changes import changed, value_at
+from courtroom.engine.procedure import Learns, Procedure
+from courtroom.engine.setup import Setup
+from courtroom.experiments.ports import House
+from courtroom.experiments.spec import Experiment
+from courtroom.knowledge.snapshots import NOTHING
+
+PLACE = "before"
+
+
+class Training:
+    """The training of one experiment.
+
+    Args:
+        setups: of its arms that are procedures, by their places.
+    """
+
+    def __init__(self, experiment: Experiment, setups: Mapping[int, Setup], house: House) -> None:
+        self._experiment, self._setups, self._house = experiment, setups, house
+        self._learns = {place: _learns(experiment, place, house.procedures) for place in setups}
+
+    @property
+    def arms(self) -> tuple[int, ...]:
+        """The places of the arms that learn, in the order in which they do."""
+        if self._experiment.knowledge.train is None:
+            return ()
+        return tuple(
+            place for place, learns in sorted(self._learns.items()) if learns and learns.can(self._setups[place])
+        )
+
+    def snapshot(self, arm: int) -> str:
+        """The name under which an arm's memory is kept when it has learned."""
+        return self._named(f"arm-{arm + 1}")
+
+    def trains(self, arm: int) -> Setup:
+        """The setup of a run that teaches: it sees the memory as it is by then."""
+        learns = self._learns[arm]
+        assert learns is not None, "only arms that learn have such runs"
+        return changed(self._setups[arm], {learns.on: True, learns.sees: ""})
+
+    def tests(self, arm: int) -> Setup:
+        """The setup of a run that is tested, with the name of the frozen memory that it sees.
+
+        An arm that does not learn, and names no snapshot, sees the memory as it was before the training.
+        """
+        setup, learns = self._setups[arm], self._learns[arm]
+        if learns is None or not self.arms:
+            return setup
+        if arm in self.arms:
+            return changed(setup, {learns.on: False, learns.sees: self.snapshot(arm)})
+        return setup if value_at(setup, learns.sees) else changed(setup, {learns.sees: self._named(PLACE)})
+
+    def begin(self, arm: int) -> None:
+        """Bring the memory to where an arm's training begins: the snapshot that the arm names, else nothing learned yet.
+
+        Within a transaction of the caller's.
+        """
+        knowledge, learns = self._house.knowledge, self._learns[arm]
+        assert learns is not None, "only arms that learn are trained"
+        before = self._named(PLACE)
+        if before not in self._names():
+            knowledge.snapshot(before)
+        knowledge.restore(str(value_at(self._setups[arm], learns.sees) or NOTHING))
+
+    def end(self, arm: int) -> None:
+        """Name what an arm has learned, and bring the memory back to what it was before; both or neither."""
+        with self._house.store.together():
+            self._house.knowledge.snapshot(self.snapshot(arm))
+            self._house.knowledge.restore(self._named(PLACE))
+
+    def ended(self, arm: int) -> bool:
+        """Whether what an arm has learned is named."""
+        return self.snapshot(arm) in self._names()
+
+    def _names(self) -> set[str]:
+        return {kept.name for kept in self._house.knowledge.snapshots.all()}
+
+    def _named(self, what: str) -> str:
+        return f"{self._experiment.name[:40]}-{self._experiment.digest[:8]}-{what}"
+
+
+def _learns(experiment: Experiment, place: int, procedures: Mapping[str, Procedure]) -> Learns | None:
+    return procedures[experiment.arms[place].procedure].learns

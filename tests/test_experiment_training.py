@@ -1,0 +1,183 @@
+"""The knowledge protocol: each arm learns on one split, in order; tests on another see what it learned, frozen under a name."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.datasets import Row
+from courtroom.engine.record import Record
+from courtroom.errors import CourtroomError
+from courtroom.experiments.spec import Experiment, parsed
+from courtroom.knowledge.snapshots import Frozen, Snapshot
+from courtroom.procedures.verdict.setup import VerdictSetup
+from courtroom.settings import Settings
+from tests.forks import Fork
+from tests.killed_experiment import go_on
+
+TRAINED = ("criminal-bus-wallet", "criminal-workshop-burglary")
+TESTED = ("criminal-night-market",)
+ARMS = (
+    {"name": "learns", "procedure": "verdict"},
+    {"name": "learns without directives", "procedure": "verdict", "set": {"variant": "no-directives"}},
+    {"name": "one judge", "procedure": "verdict", "set": {"variant": "no-agents"}},
+)
+
+
+def spec(**given: Any) -> Experiment:
+    dataset = {"name": "benches", "split": "test"}
+    values = {"name": "learning", "dataset": dataset, "knowledge": {"train": "train"}, "arms": list(ARMS)}
+    return parsed({**values, **given}, "here")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the dataset, whose memory holds something already."""
+    home = tmp_path_factory.mktemp("training") / "home"
+    house = Courthouse(Settings(home=home))
+    cases = {name: house.library.case(name) for name in (*TRAINED, *TESTED)}
+    rows = [Row(id=name, case=case, split="train" if name in TRAINED else "test") for name, case in cases.items()]
+    house.datasets.add("benches", rows)
+    taught = VerdictSetup.model_validate({"learning": {"on": True}})
+    run = house.new_run("verdict", house.library.case("criminal-well-poison"), taught, 0)
+    house.runner.go(run)
+    house.runner.wait(run)
+    assert many(memory(house)) == 1
+    house.close()
+    return home
+
+
+@pytest.fixture
+def house(home: Path, tmp_path: Path) -> Iterator[Courthouse]:
+    shutil.copytree(home, tmp_path / "home")
+    house = Courthouse(Settings(home=tmp_path / "home"))
+    yield house
+    house.close()
+
+
+def memory(house: Courthouse) -> Snapshot:
+    """As it is now."""
+    return house.knowledge.snapshots.frozen(Frozen())
+
+
+def many(kept: Snapshot) -> int:
+    """How many cases it has learned from: a judgment that was right is a standard, one that was wrong waits in the buffer."""
+    return kept.standards + kept.buffer
+
+
+def run_to_the_end(house: Courthouse, experiment: Experiment) -> str:
+    name = house.experiments.begin(experiment)
+    house.experiments.go(name)
+    house.experiments.wait(name, 120)
+    kept = house.experiments.store.experiment(name)
+    assert (kept.status, kept.reason) == ("done", "")
+    return name
+
+
+def runs_of(house: Courthouse, name: str) -> dict[str, Record]:
+    """The tested run of each arm."""
+    return {row.arm: house.record(row.run) for row in house.experiments.rows(name)}
+
+
+def seen(record: Record) -> str:
+    """The digest of the memory that a run saw."""
+    return next(one.hits[0].id for one in record.retrievals if isinstance(one.query, Frozen))
+
+
+def test_each_arm_learns_by_itself_and_its_tests_see_that_frozen_under_a_name(house: Courthouse) -> None:
+    before = memory(house)
+    name = run_to_the_end(house, spec())
+    cells = list(house.experiments.store.cells(name))
+    assert [(cell.arm, cell.row) for cell in cells if cell.phase == "train"] == [
+        (arm, row) for arm in (0, 1) for row in TRAINED
+    ], "one arm after the other, each in the order of the dataset; one judge alone learns nothing"
+    assert memory(house).digest == before.digest, "the store's own memory is as it was"
+    runs = runs_of(house, name)
+    names = {arm: record.setup.memory for arm, record in runs.items()}
+    digest = spec_digest(house, name)
+    assert names == {
+        "learns": f"learning-{digest}-arm-1",
+        "learns without directives": f"learning-{digest}-arm-2",
+        "one judge": f"learning-{digest}-before",
+    }
+    for arm, record in runs.items():
+        kept = house.knowledge.snapshots.named(names[arm])
+        assert seen(record) == kept.digest
+        assert not record.setup.learning.on
+    assert many(house.knowledge.snapshots.named(names["learns"])) == len(TRAINED), "it began with nothing learned"
+    assert many(house.knowledge.snapshots.named(names["learns without directives"])) == len(TRAINED)
+    assert house.knowledge.snapshots.named(names["one judge"]).digest == before.digest
+
+
+def spec_digest(house: Courthouse, name: str) -> str:
+    return house.experiments.store.experiment(name).experiment.digest[:8]
+
+
+def test_an_arm_that_names_a_snapshot_begins_with_it(house: Courthouse) -> None:
+    house.knowledge.snapshot("mine")
+    name = run_to_the_end(house, spec(arms=[{**ARMS[0], "set": {"memory": "mine"}}]))
+    (record,) = runs_of(house, name).values()
+    assert many(house.knowledge.snapshots.named(record.setup.memory)) == 1 + len(TRAINED)
+
+
+def test_killed_while_it_trains_an_experiment_learns_the_same(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for folder, kills in (("broken", (4, 9)), ("whole", ())):
+        monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / folder)))
+        house = Courthouse()
+        before, name = memory(house).digest, house.experiments.begin(spec(arms=list(ARMS[:1])))
+        house.close()
+        for last in (*kills, 0):
+            code = Fork(go_on, name, last).finish().returncode
+            assert code == (-signal.SIGKILL if last else 0)
+        house = Courthouse()
+        (record,) = runs_of(house, name).values()
+        found.append((record.setup.memory, house.knowledge.snapshots.named(record.setup.memory).digest))
+        assert memory(house).digest == before
+        house.close()
+    assert found[0] == found[1]
+
+
+def test_a_case_that_can_t_be_learned_from_stops_the_experiment_until_it_can(house: Courthouse) -> None:
+    experiment = spec(arms=[{**ARMS[0], "set": {"budget.calls": 2}}])
+    name = house.experiments.begin(experiment)
+    house.experiments.go(name)
+    house.experiments.wait(name, 60)
+    kept = house.experiments.store.experiment(name)
+    assert kept.status == "paused"
+    assert kept.reason.startswith(f"The training of learns stopped at the case {TRAINED[0]}: ")
+    assert {row.state for row in house.experiments.rows(name)} == {"waiting"}, "nothing is tested on half of it"
+    cell = next(house.experiments.store.cells(name))
+    setup = house.store.setup(cell.run, VerdictSetup)
+    house.store.replace_setup(cell.run, setup.model_copy(update={"budget": VerdictSetup().budget}))
+    house.experiments.go(name)
+    house.experiments.wait(name, 60)
+    assert TRAINED[1] in house.experiments.store.experiment(name).reason, "it went on with the next case"
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"arms": [ARMS[2]]}, "No arm learns."),
+        ({"knowledge": {"train": "nothing"}}, "no split “nothing”"),
+        ({"dataset": {"name": "benches"}}, "2 cases are both trained on and tested"),
+    ],
+)
+def test_what_can_t_be_learned_from_is_refused(house: Courthouse, given: dict[str, Any], why: str) -> None:
+    with pytest.raises(CourtroomError, match=why):
+        house.experiments.begin(spec(**given))
+    assert house.experiments.store.experiments() == []
+
+
+def test_cases_that_were_trained_on_are_tested_where_that_is_asked_for(house: Courthouse) -> None:
+    allowed = {"train": "train", "test_on_trained": True}
+    name = house.experiments.begin(spec(dataset={"name": "benches"}, knowledge=allowed))
+    assert len(house.experiments.rows(name)) == 3 * len(ARMS)
