@@ -123,6 +123,8 @@ if back == NOW:
     interventions_view(house, procedure, record)
 if record.run.verdict:
     verdict_view(record, procedure)
+    if sure := house.experiments.repeats.sentence(run):
+        st.caption(literal(sure))
     if st.button(
         "What would change this verdict?",
         icon=":material/alt_route:",

@@ -15,6 +15,8 @@ from courtroom.datasets.row import Row
 from courtroom.engine.interventions import AddNote
 from courtroom.experiments.spec import Experiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.questions.asides import Interview
+from courtroom.questions.marks import Mark
 from courtroom.settings import Settings
 from courtroom.sweeps.plan import BASE, Plan, Variant
 
@@ -54,6 +56,20 @@ def fill(home: Path) -> tuple[str, str]:
     house.datasets.add("disputes", [Row(id=table.id, case=table)])
     arm = {"name": "three jurors", "procedure": "cyberjurors", "set": {"jury_size": 3, "rounds": 1}}
     house.experiments.begin(Experiment.model_validate({"name": "kept", "dataset": {"name": "disputes"}, "arms": [arm]}))
+    house.marks.put(run, Mark(reviewer="Ada", star=True))
+    call = house.record(run).calls[-1]
+    house.asides.add(
+        run,
+        Interview(
+            member=call.member,
+            after=call.path,
+            key=call.keys[-1],
+            who="Ada",
+            question="Why?",
+            answer="So.",
+            called=call,
+        ),
+    )
     db = house.database.connection
     db.execute("INSERT INTO rewinds VALUES (?, 1)", (fork,))
     db.execute("INSERT INTO imports VALUES ('0', 'cases', 'a.jsonl', 3, 1, 1.0, 'imported', 'add')")

@@ -61,6 +61,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
         run("knowledge", "snapshot", "january")
         run("datasets", "import", str(ROOT / "data" / "tasks" / "message-feeling.json"), "--name", "mine")
         run("datasets", "import", str(ROOT / "data" / "criminal_precedents.jsonl"), "--name", "crimes")
+        run("datasets", "import", str(ROOT / "data" / "cases"), "--name", "verdictbench")
+        run("datasets", "import", str(ROOT / "data" / "documents"), "--name", "cnndm1", "--split", "test")
         run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
     return Desk(home, hearing, paused)
 
@@ -86,6 +88,7 @@ def test_there_is_a_command_on_every_page_that_shows_how_to_do_something() -> No
         "docs/knowledge.md",
         "docs/datasets.md",
         "docs/experiments.md",
+        "docs/reproduce.md",
     } <= shown
 
 

@@ -18,7 +18,7 @@ FORMS = (".csv", ".parquet", ".jsonl", ".md", ".tex")
 
 
 def frame_of(rows: Sequence[CellRow], measures: Sequence[Measure]) -> pd.DataFrame:
-    """A line a cell: arm, case, repeat, run, how it stands, outcome, gold, each case's own measures, and what it took."""
+    """A line a cell: arm, case, repeat, run, how it stands, outcome, gold, each case's own measures, votes by choice, and what it took."""
     import pandas as pd  # slow to import
 
     return pd.DataFrame([_line(row, measures) for row in rows])
@@ -60,4 +60,5 @@ def _line(row: CellRow, measures: Sequence[Measure]) -> dict[str, Any]:
     for measure in measures:
         if measure.each is not None:
             line[measure.name] = measure.each(scored) if scored else None
-    return line | {name: getattr(outcome, name) if outcome else None for name in TOOK}
+    votes = {f"votes_{choice}": many for choice, many in outcome.counts.items()} if outcome else {}
+    return line | votes | {name: getattr(outcome, name) if outcome else None for name in TOOK}

@@ -13,6 +13,7 @@ from courtroom.experiments.ports import House
 from courtroom.experiments.results import Results
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import ExperimentStore
+from courtroom.experiments.sure import Repeats
 from courtroom.experiments.table import CellRow
 from courtroom.experiments.training import Training
 from courtroom.experiments.work import Cells
@@ -23,6 +24,7 @@ class Lab:
 
     def __init__(self, store: ExperimentStore, house: House) -> None:
         self.store = store
+        self.repeats = Repeats(house)
         self._house = house
         self._crew = Crew(store, Cells(store, house), house.writer, lambda: house.runner)
 

@@ -50,6 +50,12 @@ class House(Protocol):
         """Put a run on record."""
         ...
 
+    def fork(
+        self, parent: str, setup: Setup, seed: int | None = None, case: Case | None = None, run: str | None = None
+    ) -> str:
+        """Put a run with something changed on record."""
+        ...
+
     def estimate(
         self,
         procedure: str,

@@ -48,12 +48,14 @@ def as_html(
     media: MediaStore,
     asides: Sequence[tuple[float, Aside]] = (),
     marks: Sequence[Mark] = (),
+    sure: str = "",
 ) -> str:
     """The report. Whatever a case, a model or a user wrote is shown as text and nothing in it takes effect.
 
     Args:
         asides: what was asked beside the run, with its times: answers of audits, interviews.
         marks: of reviewers.
+        sure: what repeats of the run have shown, in a sentence; see `courtroom.experiments.sure`.
     """
     procedure = procedure.about(record.case)
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
@@ -68,6 +70,7 @@ def as_html(
         procedure=procedure,
         choices=choices,
         verdict=record.run.verdict,
+        sure=sure,
         members=record.members,
         views=[(view, view.draw(record)) for view in procedure.views],
         graph=lambda graph: graph_svg(graph, procedure.choices),

@@ -14,7 +14,7 @@ import typer
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.shell.house import opened
-from courtroom.shell.options import Json
+from courtroom.shell.options import Json, Model, Set, pairs
 from courtroom.shell.output import LOOK_S, write
 
 if TYPE_CHECKING:
@@ -36,13 +36,32 @@ def run(
     file: Annotated[Path, typer.Argument(help="The experiment's file, in TOML.")],
     estimate: Annotated[bool, typer.Option("--estimate", help="Ask nothing; say what it would take.")] = False,
     budget: Money = None,
+    dataset: Annotated[str | None, typer.Option(help="Another dataset than the file's.")] = None,
+    split: Annotated[str | None, typer.Option(help="Another split to test on.")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="So many cases, drawn by the dataset's seed.")] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, help="How often each case runs under each arm.")] = None,
+    model: Model = None,
+    set_: Set = None,
     json_: Json = False,
 ) -> None:
-    """Run an experiment. The same command again goes on with what is left."""
-    from courtroom.experiments.spec import read_toml  # slow to import: not for other commands
+    """Run an experiment. The same command again goes on with what is left.
+
+    With --dataset, --split, --sample, --repeats, --model or --set it is another experiment under the same name: its own cells, its own table.
+    """
+    from courtroom.experiments.adapted import adapted  # slow to import: not for other commands
+    from courtroom.experiments.spec import read_toml
 
     with opened() as house:
-        experiment = _with_budget(read_toml(file), budget)
+        wanted = adapted(
+            read_toml(file),
+            dataset=dataset,
+            split=split,
+            sample=sample,
+            repeats=repeats,
+            model=model,
+            values=pairs(set_),
+        )
+        experiment = _with_budget(wanted, budget)
         if estimate:
             _print_estimate(house.experiments.estimate(experiment, _progress), json_)
             return
@@ -138,6 +157,26 @@ def export(
         else:
             write_frame(frame_of(found.rows, found.measures), to)
         print(to)
+
+
+@app.command("sure")
+def sure(
+    run_: Annotated[str, typer.Argument(metavar="RUN", help="A run with a verdict.")],
+    budget: Annotated[float | None, typer.Option(help="US dollars for all its repeats.")] = None,
+    most: Annotated[int, typer.Option(min=1, max=1000, help="Repeats at most.")] = 40,
+    json_: Json = False,
+) -> None:
+    """How sure is a verdict? Repeat its run with other seeds until a sequential test shows or refutes the same outcome with at least 95 %."""
+    with opened() as house:
+        if budget is not None and budget <= 0:
+            raise CourtroomError("--budget needs an amount above 0.")
+        found = house.experiments.repeats.go(
+            run_, budget, most, lambda now: print(f"{now.found.of} repeats", file=sys.stderr)
+        )
+    if json_:
+        print(json.dumps({**found.model_dump(mode="json"), "sentence": found.sentence}, ensure_ascii=False))
+    else:
+        print(f"{found.sentence} {found.reason}".strip())
 
 
 def _with_budget(experiment: Experiment, money: float | None) -> Experiment:

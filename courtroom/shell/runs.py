@@ -70,7 +70,8 @@ def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.ht
         if to.suffix == ".json":
             text = report.as_json(record, house.answers, *beside)
         elif to.suffix == ".html":
-            text = report.as_html(record, house.procedures[record.run.procedure], house.answers, house.media, *beside)
+            procedure, sure = house.procedures[record.run.procedure], house.experiments.repeats.sentence(run)
+            text = report.as_html(record, procedure, house.answers, house.media, *beside, sure=sure)
         else:
             raise CourtroomError("--to needs a file name that ends in .json or .html.")
         write(to, text)

@@ -283,6 +283,8 @@ BAD = {
     "memory_snapshots": "made = 'never'",
     "experiments": "body = '7'",
     "dataset_rows": "body = '7'",
+    "marks": "body = '7'",
+    "asides": "body = '7'",
 }
 
 

@@ -39,7 +39,8 @@ def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
     _download(
         house, row, "Export as HTML report", "html",
         lambda record: report.as_html(
-            record, house.procedures[row.procedure], house.answers, house.media, house.asides.of(row.id), house.marks.of(row.id)
+            record, house.procedures[row.procedure], house.answers, house.media, house.asides.of(row.id), house.marks.of(row.id),
+            house.experiments.repeats.sentence(row.id),
         ),
     )  # fmt: skip
     if st.button("Delete", key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):

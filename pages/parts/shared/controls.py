@@ -100,7 +100,11 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             st.caption("This address opens the same run, also in another browser:")
             st.code(f"{st.context.url}?run={run.id}", language=None, wrap_lines=True)
             st.download_button(
-                "HTML report", lambda: report.as_html(record, procedure, house.answers, house.media), f"{run.id}.html", "text/html",
+                "HTML report",
+                lambda: report.as_html(
+                    record, procedure, house.answers, house.media, sure=house.experiments.repeats.sentence(run.id)
+                ),
+                f"{run.id}.html", "text/html",
                 icon=":material/article:", help="One page with everything inside; opens without the app.",
             )  # fmt: skip
             st.download_button(

@@ -1,0 +1,255 @@
+"""How sure is a verdict: the sequential test by hand, and repeats of runs with the offline model and with a server that wavers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from aiohttp import web
+from streamlit.testing.v1 import AppTest
+from typer.testing import CliRunner
+
+from courtroom import report
+from courtroom.__main__ import app
+from courtroom.courthouse import Courthouse
+from courtroom.engine.control import Control
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.sequential import Series, series, state_at
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from pages.parts.shared.inert import literal
+from tests.docs import ROOT
+from tests.openai_server import OpenAIServer, answer_for
+
+PRICED = "openai/gpt-4o-mini"
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    house = Courthouse()
+    yield house
+    house.close()
+
+
+def heard(house: Courthouse, model: str = "offline", case: str = "oak-table", **knobs: Any) -> str:
+    spec = {"id": model, "vision": "no", "attempts": 1, **knobs.pop("spec", {})}
+    setup = CyberJurorsSetup.model_validate({"variant": "baseline", "model": spec, "reasks": 0, **knobs})
+    run = house.new_run("cyberjurors", house.library.case(case), setup, 0)
+    house.runner.go(run)
+    house.runner.wait(run, 30)
+    assert house.store.status(run) == "done"
+    return run
+
+
+class Wavers:
+    """A server's answers: the first vote, then each further one, in their order; a web response is given as it is."""
+
+    def __init__(self, *votes: str | Callable[[], web.Response]) -> None:
+        self.votes = list(votes)
+
+    def __call__(self, body: dict[str, Any]) -> str | web.Response:
+        vote = self.votes.pop(0) if len(self.votes) > 1 else self.votes[0]
+        if callable(vote):
+            return vote()
+        return json.dumps({**json.loads(answer_for(body, "the same")), "verdict": vote})
+
+
+@pytest.fixture
+def wavers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., OpenAIServer]]:
+    """Starts a server that answers with these votes."""
+    started: list[OpenAIServer] = []
+
+    def start(*votes: str | Callable[[], web.Response]) -> OpenAIServer:
+        server = OpenAIServer(answer=Wavers(*votes))
+        started.append(server)
+        server.__enter__()
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        return server
+
+    yield start
+    for server in started:
+        server.__exit__(None, None, None)
+
+
+# --- the test ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("same", "found"),
+    [
+        ([True] * 17, Series(same=17, of=17, state="open")),
+        ([True] * 40, Series(same=18, of=18, state="shown")),  # ln 19 / ln (0.95 / 0.8) = 17.1
+        ([False] * 2, Series(same=0, of=2, state="open")),
+        ([False] * 9, Series(same=0, of=3, state="refuted")),  # ln 19 / ln (0.2 / 0.05) = 2.1
+        ([False] + [True] * 40, Series(same=26, of=27, state="shown")),  # (ln 19 + ln 4) / ln (0.95 / 0.8) = 25.2
+        ([], Series()),
+    ],
+)
+def test_the_sequential_test_by_hand(same: list[bool], found: Series) -> None:
+    assert series(same) == found
+
+
+def test_the_fewest_further_repeats_are_those_after_which_the_test_can_end() -> None:
+    for before in ([], [True] * 5, [True] * 16, [False], [False, True, False]):
+        now = series(before)
+        ends = [n for n in range(1, 40) for hit in (True, False) if series([*before, *[hit] * n]).state != "open"]
+        assert now.fewest == min(ends)
+    assert series([True] * 18).fewest == 0
+
+
+@pytest.mark.parametrize(("share", "wrong"), [(0.95, "refuted"), (0.8, "shown"), (0.97, "refuted"), (0.6, "shown")])
+def test_a_wrong_answer_is_as_rare_as_it_says(share: float, wrong: str) -> None:
+    """By adding up all series of 300 repeats, not by chance."""
+    open_: dict[int, float] = {0: 1.0}
+    ended = {"shown": 0.0, "refuted": 0.0}
+    for number in range(1, 301):
+        after: dict[int, float] = {}
+        for same, probability in open_.items():
+            for hit, part in ((1, share), (0, 1 - share)):
+                state = state_at(same + hit, number)
+                if state == "open":
+                    after[same + hit] = after.get(same + hit, 0.0) + probability * part
+                else:
+                    ended[state] += probability * part
+        open_ = after
+    assert ended[wrong] <= 0.05 / 0.95
+    assert sum(open_.values()) < 0.01
+
+
+# --- runs -------------------------------------------------------------------------------------------------------
+
+
+def test_repeats_are_ordinary_runs_and_none_is_made_twice(house: Courthouse) -> None:
+    run = heard(house)
+    assert house.experiments.repeats.found(run) is None
+    found = house.experiments.repeats.go(run)
+    assert (found.found.state, found.found.of, found.reason) == ("shown", 18, "")
+    assert found.outcomes == {found.outcome: 18}
+    records = [house.record(one) for one in found.repeats]
+    assert {(record.run.status, record.run.parent, record.run.origin) for record in records} == {("done", run, "fork")}
+    assert sorted(record.run.seed for record in records) == list(range(1, 19))
+    runs = len(house.store.runs())
+    assert house.experiments.repeats.go(run) == found
+    assert len(house.store.runs()) == runs
+    assert house.experiments.repeats.found(run) == found
+
+
+def test_the_finding_is_on_the_report_and_on_the_page(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = heard(house)
+    house.experiments.repeats.go(run, most=2)
+    sentence = (
+        "How sure is this verdict? It is not decided whether the outcome is the same with at least 95 %: "
+        "2 of 2 repeats with other seeds came to the same outcome."
+    )
+    assert house.experiments.repeats.sentence(run) == sentence
+    procedure = house.procedures["cyberjurors"]
+    page = report.as_html(
+        house.record(run), procedure, house.answers, house.media, sure=house.experiments.repeats.sentence(run)
+    )
+    assert sentence in page
+    done = CliRunner().invoke(app, ["export", run, "--to", str(house.settings.home / "run.html")])
+    assert done.exit_code == 0, done.output
+    assert sentence in (house.settings.home / "run.html").read_text()
+    st.cache_resource.clear()
+    monkeypatch.chdir(ROOT)
+    shown = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    shown.query_params["run"] = run
+    shown.run()
+    shown.switch_page("pages/deliberation.py").run()
+    assert not shown.exception
+    assert literal(sentence) in [caption.value for caption in shown.caption]
+    st.cache_resource.clear()
+
+
+def test_a_server_that_wavers_refutes_it_with_as_few_repeats_as_can_be(
+    house: Courthouse, wavers: Callable[..., OpenAIServer]
+) -> None:
+    server = wavers("buyer", "seller", "buyer", "seller", "seller", "buyer")
+    found = house.experiments.repeats.go(heard(house, PRICED))
+    assert (found.found.state, found.found.same, found.found.of) == ("refuted", 1, 4)
+    assert found.outcomes == {"seller": 3, "buyer": 1}
+    assert server.calls == 5, "the run, three repeats at once, and one more"
+    assert "is refuted: 1 of 4 repeats with other seeds came to the same outcome" in found.sentence
+
+
+def test_one_repeat_that_differs_makes_it_27(house: Courthouse, wavers: Callable[..., OpenAIServer]) -> None:
+    server = wavers("buyer", "seller", "buyer")
+    found = house.experiments.repeats.go(heard(house, PRICED))
+    assert (found.found.state, found.found.same, found.found.of) == ("shown", 26, 27)
+    assert server.calls == 28
+
+
+def test_a_budget_ends_it_and_a_larger_one_goes_on(house: Courthouse, wavers: Callable[..., OpenAIServer]) -> None:
+    server = wavers("buyer")
+    run = heard(house, PRICED)
+    each = house.record(run).cost
+    assert each
+    found = house.experiments.repeats.go(run, budget=5 * each)
+    assert found.found.state == "open"
+    assert 1 <= found.found.of < 18
+    assert "has no room for another repeat" in found.reason
+    assert sum(house.record(one).cost or 0 for one in found.repeats) <= 5 * each
+    asked = server.calls
+    further = house.experiments.repeats.go(run, budget=1000 * each)
+    assert (further.found.state, further.found.of) == ("shown", 18)
+    assert server.calls == asked + 18 - found.found.of
+
+
+def test_the_most_repeats_end_it(house: Courthouse) -> None:
+    run = heard(house)
+    found = house.experiments.repeats.go(run, most=4)
+    assert (found.found.state, found.found.of, found.reason) == (
+        "open", 4, "There are 4 repeats, and 4 are wanted at most.",
+    )  # fmt: skip
+    assert house.experiments.repeats.go(run, most=2).found.of == 4
+
+
+def test_a_repeat_that_fails_is_said_and_gone_on_with(house: Courthouse, wavers: Callable[..., OpenAIServer]) -> None:
+    def refused() -> web.Response:
+        return web.json_response({"error": {"message": "no such model"}}, status=404)
+
+    server = wavers("buyer", refused, refused, refused, "buyer")
+    run = heard(house, PRICED)
+    found = house.experiments.repeats.go(run)
+    assert found.found.of == 0
+    assert re.match(r"The repeat repeat-\w+ is \w+\. .* Run the command again to go on with it\.", found.reason)
+    assert house.experiments.repeats.go(run).found.state == "shown"
+    assert server.calls == 1 + 3 + 18
+
+
+def test_what_cannot_be_repeated_is_refused(house: Courthouse, wavers: Callable[..., OpenAIServer]) -> None:
+    waiting = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=1), 0)
+    with pytest.raises(CourtroomError, match="no verdict yet"):
+        house.experiments.repeats.go(waiting)
+    juris = house.procedures["juris"]
+    made = house.new_run("juris", house.library.case("news-night-bus"), juris.setup(jury_size=1, longest=3), 0)
+    house.runner.go(made, Control())
+    house.runner.wait(made, 30)
+    with pytest.raises(CourtroomError, match="decides nothing"):
+        house.experiments.repeats.go(made)
+    wavers("buyer")
+    with pytest.raises(CourtroomError, match="What a repeat costs is not known"):
+        house.experiments.repeats.go(heard(house, "openai/nobody-knows-its-price"), budget=1.0)
+
+
+def test_the_shell_prints_the_finding(house: Courthouse) -> None:
+    run = heard(house)
+    done = CliRunner().invoke(app, ["experiment", "sure", run])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith(
+        "How sure is this verdict? The same outcome with at least 95 % is shown: 18 of 18 repeats with other seeds "
+        "came to the same outcome (Wald's sequential test against 80 % or less"
+    )
+    done = CliRunner().invoke(app, ["experiment", "sure", run, "--json"])
+    found = json.loads(done.stdout)
+    assert (found["found"], found["sentence"]) == (
+        {"same": 18, "of": 18, "state": "shown"}, house.experiments.repeats.sentence(run),
+    )  # fmt: skip
+    done = CliRunner().invoke(app, ["experiment", "sure", run, "--budget", "0"])
+    assert isinstance(done.exception, CourtroomError)
