@@ -30,6 +30,7 @@ NOW = "now"
 COMPACT = """<style>
 .stMainBlockContainer { padding-top: 3.6rem; }
 .st-key-top h1, .st-key-top h3 { font-size: 1.5rem; padding: 0 0 .3rem; line-height: 1.3; }
+.st-key-top [class*="st-key-marks-"] button { min-height: 0; padding-block: 0; }
 [class*="st-key-pulse-"] { position: absolute; width: 1px !important; overflow: hidden; }
 </style>"""
 """The room is to stand on one screen, with what steers it."""
