@@ -81,6 +81,8 @@ def test_a_file_is_imported_and_its_records_are_found(app: str, browser: Browser
     expect(page.get_by_text("all 30 records are in", exact=False)).to_be_visible(timeout=120_000)
     shot(page, folder, "knowledge-good-import")
     sound(page)
+    page.get_by_test_id("stSelectbox").filter(has_text="Knowledge base").get_by_role("combobox").last.click()
+    page.get_by_role("option", name="imported", exact=True).click()
     field = page.get_by_label("Search by matter")
     field.fill("zither7")
     field.press("Enter")
