@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection, wait
 from subprocess import CompletedProcess, TimeoutExpired
+from types import ModuleType
 from typing import Any, Self
 
 _context = multiprocessing.get_context("forkserver")
@@ -36,7 +37,12 @@ class Fork:
             target=_begin, args=(work, given, dict(environment or os.environ), os.getcwd(), ends)
         )
         self._code: int | None = None
-        self._process.start()
+        # Streamlit's AppTest leaves the script that it ran as the main module, and a fork would run it again.
+        main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+        try:
+            self._process.start()
+        finally:
+            sys.modules["__main__"] = main
         for end in ends:
             end.close()
         assert self._process.pid is not None
