@@ -213,6 +213,8 @@ class Courthouse:
     @property
     def runner(self) -> Runner:
         """The engine; its thread starts when it is first needed."""
+        if (there := self._runner) is not None:
+            return there  # without the lock: the house is closed under it, and closing waits for whoever asks here
         with self._lock:
             if self._runner is None:
                 self._runner = Runner(
