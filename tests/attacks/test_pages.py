@@ -84,6 +84,9 @@ class Watch:
         assert not (taken := page.evaluate(TAKEN, self.hosts)), taken
 
 
+COUNT = "mark => (document.body.innerText + [...document.querySelectorAll('input, textarea')].map(e => e.value).join()).split(mark).length - 1"
+
+
 @dataclass
 class Site:
     """The app over a hostile store, and a browser before it."""
@@ -152,8 +155,7 @@ class Site:
 
     def shown(self) -> int:
         """How many canaries stand on the page as text, or in fields."""
-        count = "mark => (document.body.innerText + [...document.querySelectorAll('input, textarea')].map(e => e.value).join()).split(mark).length - 1"
-        return int(self.page.evaluate(count, MARK))
+        return int(self.page.evaluate(COUNT, MARK))
 
 
 class Canary(BaseHTTPRequestHandler):
@@ -277,7 +279,7 @@ def test_comparisons_and_what_ifs_are_inert(site: Site) -> None:
 def test_the_setup_page_and_a_hostile_link_to_it_are_inert(site: Site) -> None:
     canary = Canaries(ELSEWHERE).one(90)
     site.open("setup?setup=" + quote(json.dumps({"setup": {"rules": [canary]}})))
-    assert site.shown() > 0, "what the link changes is shown before anything else"
+    site.page.wait_for_function(f"mark => ({COUNT})(mark) > 0", arg=MARK)  # the page may be drawn twice
     for _ in site.each("setup_section"):
         pass
     site.open("setup?setup=" + quote(json.dumps({"setup": {"model": {**ModelSpec().model_dump(), "id": canary}}})))
