@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from courtroom.engine.asked import Asked
 from courtroom.engine.asker import Asker
-from courtroom.engine.beside import BesideLedger, Keep, Outcome, ask_beside, spent_with
+from courtroom.engine.beside import AskedBeside, BesideLedger, Keep, ask_beside, spent_with
 from courtroom.engine.control import Control
 from courtroom.engine.drive import Drive, installed
 from courtroom.engine.driven_runs import NO_KEYS, DrivenRuns
@@ -153,7 +153,7 @@ class Runner:
         failures: Mapping[str, int],
         keep: Keep,
         keys: Mapping[str, str] = NO_KEYS,
-    ) -> Future[Outcome]:
+    ) -> Future[AskedBeside]:
         """Ask questions beside a run, driven or not; nothing of it is written into the run.
 
         Args:
@@ -228,7 +228,7 @@ class Runner:
         failures: Mapping[str, int],
         keep: Keep,
         keys: Mapping[str, str],
-    ) -> Outcome:
+    ) -> AskedBeside:
         KEYS.set(keys)
         await self._warm(installed(self._procedures, record.run), record.setup)
         run = record.run.id

@@ -12,7 +12,7 @@ from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.questions.audit import MOST_SEEDS, SEEDS, Audit, Plan, auditable, shares, why_none
+from courtroom.questions.audit import MOST_SEEDS, SEEDS, Audit, AuditPlan, auditable, shares, why_none
 from courtroom.questions.interview import last_call
 from courtroom.questions.limits import Cost, cost
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement, check_target
@@ -47,7 +47,7 @@ def audit(
         _print(_found(found, (*plan.left_out, why, stopped)), json_)
 
 
-def _estimated(house: Courthouse, plan: Plan, why: str) -> dict[str, Any]:
+def _estimated(house: Courthouse, plan: AuditPlan, why: str) -> dict[str, Any]:
     loads = plan.estimate.loads
     return {
         "ask": plan.estimate.calls - plan.estimate.on_record,

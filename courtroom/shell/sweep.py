@@ -17,7 +17,7 @@ from courtroom.shell.options import Json
 from courtroom.shell.output import LOOK_S
 from courtroom.sweeps.plan import (
     Axis,
-    Plan,
+    SweepPlan,
     grid,
     left_out,
     singly,
@@ -103,7 +103,7 @@ def _line(one: Result) -> dict[str, Any]:
 
 def _plan(
     house: Courthouse, run: str, vary: list[str], drop: list[str], budget: int | None, cross: bool, seeds: int
-) -> Plan:
+) -> SweepPlan:
     base = house.sweeps.base(run)
     procedure = house.procedures[base.run.procedure]
     wanted = list(range(base.run.seed, base.run.seed + seeds))

@@ -19,7 +19,7 @@ from typing import Any
 from courtroom.cases.readers import cail, lawbench
 from courtroom.datasets.forms.form import Around, Form, Made, case_of
 from courtroom.datasets.forms.terms import term_in_words
-from courtroom.datasets.source import Part
+from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
 
 _TASK = re.compile(r"\d-\d+")
@@ -32,7 +32,7 @@ def _cail(record: dict[str, Any], around: Around) -> Iterator[Made]:
     yield Made(case_of(data), id=str(own) if own is not None else "", remarks=remarks)
 
 
-def _is_cail(record: dict[str, Any], part: Part) -> bool:
+def _is_cail(record: dict[str, Any], part: SourceFile) -> bool:
     return cail.looks_like(record)
 
 
@@ -43,7 +43,7 @@ def _lawbench(record: dict[str, Any], around: Around) -> Iterator[Made]:
     yield Made(made, id=own, category=task, group=made.id if task else "", asked=task)
 
 
-def _is_multiljp(record: dict[str, Any], part: Part) -> bool:
+def _is_multiljp(record: dict[str, Any], part: SourceFile) -> bool:
     return "fact" in record and isinstance(record.get("criminals_info"), dict)
 
 
@@ -64,7 +64,7 @@ def _multiljp(record: dict[str, Any], around: Around) -> Iterator[Made]:
         yield _of_one(record, around, fact, list(told), name, "A MultiLJP record", gold)
 
 
-def _is_mud(record: dict[str, Any], part: Part) -> bool:
+def _is_mud(record: dict[str, Any], part: SourceFile) -> bool:
     labels = record.get("labels")
     return (
         "facts" in record

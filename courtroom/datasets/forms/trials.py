@@ -18,7 +18,7 @@ from typing import Any
 from courtroom.cases.readers import cail
 from courtroom.datasets.forms.form import Around, Form, Made, case_of
 from courtroom.datasets.forms.terms import term_in_words
-from courtroom.datasets.source import Part
+from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
 from courtroom.law.article_numbers import article_number
 from courtroom.law.defendants import defendants_in
@@ -32,7 +32,7 @@ _CONVICTED = re.compile(r"犯(?=[^，,。；;]*罪)([^，,。；;]*?罪(?:[、�
 _NOTHING = ("", "无", None)
 
 
-def _is_simucourt(record: dict[str, Any], part: Part) -> bool:
+def _is_simucourt(record: dict[str, Any], part: SourceFile) -> bool:
     return KIND in record and (STORY in record or FOUND in record)
 
 
@@ -86,7 +86,7 @@ def _articles(record: dict[str, Any]) -> list[int] | None:
     return list(dict.fromkeys(numbers)) or None
 
 
-def _is_simcourt(record: dict[str, Any], part: Part) -> bool:
+def _is_simcourt(record: dict[str, Any], part: SourceFile) -> bool:
     return "prosecution_statement" in record and "charge" in record
 
 

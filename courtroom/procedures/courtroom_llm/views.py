@@ -16,7 +16,7 @@ from courtroom.evaluation.grounding import where
 from courtroom.evaluation.labels import choice_accuracy
 from courtroom.knowledge.search import Draw
 from courtroom.models.narrow import same
-from courtroom.procedures.courtroom_llm.tasks import Argue
+from courtroom.procedures.courtroom_llm.tasks import Plead
 
 Shown = dict[str, list[Block]]
 NO_LABEL: dict[str, Any] = {"label": None, "first": None, "ambiguous": None, "votes": {}}
@@ -209,9 +209,9 @@ def _label_of(record: Record, item: Labelled, side: str) -> str:
 
 def speaks_for(record: Record, call: Called) -> str | None:
     """The label for which a pleading argues."""
-    if call.task != Argue.name:
+    if call.task != Plead.name:
         return None
-    text = call.path.rsplit("/", 1)[1].removeprefix(f"{Argue.name}-")
+    text = call.path.rsplit("/", 1)[1].removeprefix(f"{Plead.name}-")
     item = next((item for item in _task(record).items if item.id == text), None)
     return _label_of(record, item, call.member) if item else None
 

@@ -15,8 +15,8 @@ from courtroom.law.judgment import Judgment
 from courtroom.models.offline import Methods
 from courtroom.procedures.jurisagents.questions import (
     AnalyseQuestion,
-    Choice,
     ChooseOption,
+    ChosenOption,
     Issue,
     QuestionAnalysis,
     StateIssue,
@@ -188,7 +188,7 @@ def state_issue(task: StateIssue, draw: random.Random) -> Issue:
     return Issue(issue=" ".join(acts_in(task.case.facts))[:LONGEST_SUMMARY])
 
 
-def choose(task: ChooseOption, draw: random.Random) -> Choice:
+def choose(task: ChooseOption, draw: random.Random) -> ChosenOption:
     """The option whose words the articles and precedents bear out most; the least where the wrong one is asked for."""
     law = set(words(" ".join(f"{s.text.zh} {s.text.en}" for s in task.found.statutes)))
     asked = set(words(task.case.facts))
@@ -198,7 +198,7 @@ def choose(task: ChooseOption, draw: random.Random) -> Choice:
         support[letter] = (len(said & law) + 0.5 * len(said & asked)) / (len(said) or 1)
     ordered = sorted(LETTERS, key=lambda letter: (support[letter], letter))
     wrong = task.analysis.wanted == "incorrect" if task.analysis else WRONG.search(task.case.facts)
-    return Choice(choice=ordered[0] if wrong else ordered[-1])
+    return ChosenOption(choice=ordered[0] if wrong else ordered[-1])
 
 
 def add_up(task: AddUp, draw: random.Random) -> Amount:

@@ -19,17 +19,17 @@ from courtroom.procedures.verdict.learning_tasks import (
     Consolidate,
     DirectiveText,
     Induce,
-    Refine,
-    Reflect,
+    RefineDirective,
+    ReflectOnDraft,
     SharpenedDirective,
 )
 from courtroom.procedures.verdict.tasks import (
-    DecideAlone,
-    Draft,
+    DraftJudgment,
     DraftOpinion,
     EventPoints,
     ExtractPoints,
     FinalJudgment,
+    JudgeAlone,
     OfMemory,
     Preside,
     Rerank,
@@ -95,14 +95,14 @@ def rerank(task: Rerank, draw: random.Random) -> Shortlist:
     return Shortlist(articles=tuple(sorted(scores, key=lambda number: (-scores[number], number))[: task.about]))
 
 
-def draft(task: DraftOpinion, draw: random.Random) -> Draft:
+def draft(task: DraftOpinion, draw: random.Random) -> DraftJudgment:
     """The first article of the shortlist that was not rejected; one that the feedback names comes first."""
     rejected = {turn.draft.predicted_article for turn in task.turns}
     named = [int(n) for turn in task.turns for n in re.findall(r"(?:[Aa]rticle |第)(\d+)", turn.feedback)]
     order = [*reversed(named), *(statute.number for statute in task.statutes)]
     number = next((n for n in order if n not in rejected), order[0])
     statute = next((s for s in task.statutes if s.number == number), task.statutes[0])
-    return Draft(predicted_article=number, explanation=_fits(task.case.language, number, statute, task.points))
+    return DraftJudgment(predicted_article=number, explanation=_fits(task.case.language, number, statute, task.points))
 
 
 def verify(task: Verify, draw: random.Random) -> Verification:
@@ -130,7 +130,7 @@ def preside(task: Preside, draw: random.Random) -> FinalJudgment:
     return _final(judgment, say["final"].format(number=judgment.relevant_articles[0], passed=passed))
 
 
-def alone(task: DecideAlone, draw: random.Random) -> FinalJudgment:
+def alone(task: JudgeAlone, draw: random.Random) -> FinalJudgment:
     """Nearest neighbours among statutes and standards decide."""
     language, facts = task.case.language, " ".join(acts_in(task.case.facts))
     judgment = judged(facts, language, _found(task, task.statutes))
@@ -144,7 +144,7 @@ def induce(task: Induce, draw: random.Random) -> DirectiveText:
     return DirectiveText(directive=rule)
 
 
-def refine(task: Refine, draw: random.Random) -> SharpenedDirective:
+def refine(task: RefineDirective, draw: random.Random) -> SharpenedDirective:
     """The directive, with the words that only the wrong trajectory rests on as what does not suffice."""
     mine, theirs = Counter(words(task.positive.reasoning)), Counter(words(task.negative.reasoning))
     only = [word for word, _ in theirs.most_common() if word not in mine and _telling(word)][:4]
@@ -240,7 +240,7 @@ def _under(number: int, facts: str, language: str, found: CaseInformation) -> Ju
     )
 
 
-def reflect(task: Reflect, draw: random.Random) -> Advice:
+def reflect(task: ReflectOnDraft, draw: random.Random) -> Advice:
     """The words of the facts that belong to the real articles and not to the drafted one."""
     told = list(dict.fromkeys(words(task.case.facts)))
     real = {word for s in task.statutes if s.number in task.real_articles for word in _own(s)}
@@ -257,9 +257,9 @@ METHODS: Methods = {
     DraftOpinion: draft,
     Verify: verify,
     Preside: preside,
-    DecideAlone: alone,
+    JudgeAlone: alone,
     Induce: induce,
-    Refine: refine,
+    RefineDirective: refine,
     Consolidate: consolidate,
-    Reflect: reflect,
+    ReflectOnDraft: reflect,
 }

@@ -20,7 +20,7 @@ from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
 from courtroom.errors import Unreadable
 from courtroom.knowledge import word_index
-from courtroom.knowledge.imports import Pending
+from courtroom.knowledge.imports import PendingImport
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
 from courtroom.models.spec import RECORDED
@@ -71,7 +71,7 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "lessons": ("seq", lambda house, row: taught(row)),
     "memory_states": ("id", _state),
     "memory_snapshots": ("name", lambda house, row: house.knowledge.snapshots.named(row["name"])),
-    "imports": ("name", lambda house, row: Pending.model_validate(row)),
+    "imports": ("name", lambda house, row: PendingImport.model_validate(row)),
     "sweeps": ("id", lambda house, row: house.sweeps.store.sweep(row["id"])),
     "experiments": ("id", lambda house, row: house.experiments.store.experiment(row["id"])),
     "dataset_rows": ("id", lambda house, row: parsed(row["body"])),
