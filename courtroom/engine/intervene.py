@@ -103,7 +103,7 @@ class Interventions:
         numbered = (one.model_copy(update={"number": number}) for number, one in enumerate(both, start=1))
         return tuple(numbered)
 
-    def scene_setup(self, record: Record) -> Setup:
+    def next_setup(self, record: Record) -> Setup:
         """The setup as it will be at the run's next stage."""
         setup: Setup = self._input(record, record.interventions).at(next_stage(record)).setup
         return setup
