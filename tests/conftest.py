@@ -15,6 +15,7 @@ from unittest.mock import Mock
 import pytest
 
 from courtroom import courthouse
+from courtroom.engine.free_memory import give_back
 from courtroom.engine.runner import Runner
 from courtroom.knowledge.search import Knowledge
 from courtroom.store.database import Database
@@ -89,6 +90,7 @@ def nothing_stays_open() -> Iterator[None]:
 
         SharedSystemClient.clear_system_cache()
     gc.collect()
+    give_back()
     gc.freeze()  # what is still there stays, such as libraries: the next module need not walk it again
 
 
