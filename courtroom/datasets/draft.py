@@ -85,8 +85,8 @@ class DatasetDraft:
             db.executemany(f"INSERT INTO dataset_rows VALUES ({', '.join('?' * 15)})", rows)
             db.executemany("INSERT INTO dataset_splits VALUES (?, ?, ?)", splits)
             kept = db.execute("SELECT count(*) FROM dataset_problems WHERE dataset = ?", (self.number,)).fetchone()[0]
-            told = [(self.number, one.place, one.message) for one in problems][: max(0, MOST_PROBLEMS - kept)]
-            db.executemany("INSERT INTO dataset_problems VALUES (?, ?, ?)", told)
+            new_rows = [(self.number, one.place, one.message) for one in problems][: max(0, MOST_PROBLEMS - kept)]
+            db.executemany("INSERT INTO dataset_problems VALUES (?, ?, ?)", new_rows)
         self.state = json.loads(json.dumps(state))  # a copy: the writer goes on with its own
 
     def relate(self, pairs: Iterable[tuple[str, str, int]]) -> None:

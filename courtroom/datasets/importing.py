@@ -225,8 +225,8 @@ class _Work:
             chunk.problems.append(Problem(place=record.place, message=f"`{field}` is missing. Add this field."))
         except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
             log.exception("%s", record.place)
-            told = f"it can't be read in the form “{self._form.title if self._form else 'unknown'}” ({error}). Check its fields."
-            chunk.problems.append(Problem(place=record.place, message=told))
+            text = f"it can't be read in the form “{self._form.title if self._form else 'unknown'}” ({error}). Check its fields."
+            chunk.problems.append(Problem(place=record.place, message=text))
         else:
             chunk.lines += lines
             chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
@@ -256,9 +256,9 @@ class _Work:
         if self._order.names:
             return self._order.names
         names = {self._columns_renamed.get(column, column).casefold(): one for column, one in reading.names.items()}
-        told = next((names[one] for one in (form.labels_in, "labels") if one in names), None)
-        told = told or (next(iter(names.values())) if len(names) == 1 else None)
-        return {str(number): name for number, name in enumerate(told)} if told else None
+        text = next((names[one] for one in (form.labels_in, "labels") if one in names), None)
+        text = text or (next(iter(names.values())) if len(names) == 1 else None)
+        return {str(number): name for number, name in enumerate(text)} if text else None
 
     def _line(self, made: Made, around: Around) -> IncomingRow:
         case = made.case
@@ -325,9 +325,9 @@ class _Work:
             reading = Reading(part)
             with closing(reading.records()) as records:
                 next(records, None)
-            told = self._names(self._form, reading)
-            if told and set(met) <= set(told.values()):
-                return tuple(told.values())
+            names = self._names(self._form, reading)
+            if names and set(met) <= set(names.values()):
+                return tuple(names.values())
             break
         return tuple(met)
 
@@ -369,10 +369,10 @@ class _Work:
         return numbers
 
     def _nothing(self) -> CourtroomError:
-        told = self._draft.database.connection.execute(
+        rows = self._draft.database.connection.execute(
             "SELECT place, message FROM dataset_problems WHERE dataset = ? LIMIT 3", (self._draft.number,)
         ).fetchall()
-        why = " ".join(f"{row['place']}: {row['message']}" for row in told)
+        why = " ".join(f"{row['place']}: {row['message']}" for row in rows)
         return CourtroomError(f"Nothing of {self._order.source} can be used. {why or 'It holds no records.'}")
 
 

@@ -58,8 +58,8 @@ class Reading:
         Raises:
             Damaged: the file can't be read to its end.
         """
-        for told in reversed(self.part.about):
-            self.names.update(told)
+        for text in reversed(self.part.about):
+            self.names.update(text)
         try:
             with self.part.open() as self.file:
                 yield from islice(self._all(self.file), skip, None)
@@ -218,11 +218,11 @@ def _array(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
             yield SourceRecord(number, f"{name}, entry {number + 1}", value)
             number += 1
     except (ijson.JSONError, UnicodeDecodeError) as error:
-        told = " ".join(str(error).split())[:120]
+        text = " ".join(str(error).split())[:120]
         yield SourceRecord(
             number,
             f"{name}, entry {number + 1}",
-            wrong=f"from here on the file is not valid JSON ({told}). Mend it there, or write one record on each line.",
+            wrong=f"from here on the file is not valid JSON ({text}). Mend it there, or write one record on each line.",
         )
 
 

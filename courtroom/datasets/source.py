@@ -110,8 +110,8 @@ def split_of(name: str) -> str:
     stem = stem.rpartition(".")[0] or stem
     if (bare := _SHARD.sub("", stem)) != stem:
         return path.parent.name if bare == "data" else bare
-    for told in (stem, *(parent for parent in reversed(path.parent.parts))):
-        if found := _SPLIT.search(told):
+    for text in (stem, *(parent for parent in reversed(path.parent.parts))):
+        if found := _SPLIT.search(text):
             word = found[1].lower()
             return SPLITS.get(word, word)
     return ""
@@ -214,9 +214,9 @@ def _configured(source: Path, found: list[SourceFile], config: str) -> list[Sour
             )
             for part in found
         ]
-    told = about.of(chosen)
+    described = about.of(chosen)
     return [
-        SourceFile(part.name, part.ending, part.size, part.open, part.beside, part.split, (*_own(part), *told))
+        SourceFile(part.name, part.ending, part.size, part.open, part.beside, part.split, (*_own(part), *described))
         for part in found
     ]
 

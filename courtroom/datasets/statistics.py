@@ -94,8 +94,8 @@ def measure(datasets: Datasets, name: str, version: str | None = None) -> Statis
     everything = [row for rows in by_split.values() for row in rows]
     named = {split: rows for split in info.splits if (rows := by_split[split])}
     most: dict[str, float] = defaultdict(float)
-    for *_, told in everything:
-        for number, value in json.loads(told).items():
+    for *_, text in everything:
+        for number, value in json.loads(text).items():
             most[number] = max(most[number], value)
     counts = {split: _counts(rows, most) for split, rows in {ALL: everything, **named}.items()}
     return Statistics(info=info, counts=counts)
@@ -106,8 +106,8 @@ def _counts(rows: Sequence[tuple[str, str, str, int, float | None, str]], most: 
     classes = Counter(bisect_right(LENGTHS, length) for length in lengths)
     margins = Counter(MARGINS[sum(margin > band for band in BANDS)] for *_, margin, _ in rows if margin is not None)
     numbers: dict[str, list[float]] = defaultdict(list)
-    for *_, told in rows:
-        for name, value in json.loads(told).items():
+    for *_, text in rows:
+        for name, value in json.loads(text).items():
             numbers[name].append(value)
     return SplitCounts(
         rows=len(rows),

@@ -334,9 +334,9 @@ class Datasets:
 
     def _info(self, row: sqlite3.Row) -> DatasetInfo:
         made = datetime.fromtimestamp(row["made"], UTC).isoformat(timespec="seconds")
-        told = {name: row[name] for name in ("name", "version", "kind", "count", "source")}
+        values = {name: row[name] for name in ("name", "version", "kind", "count", "source")}
         return read(
-            "dataset", row["name"], lambda: DatasetInfo(**told, splits=splits_of(self.database, row["id"]), made=made)
+            "dataset", row["name"], lambda: DatasetInfo(**values, splits=splits_of(self.database, row["id"]), made=made)
         )
 
 

@@ -20,6 +20,6 @@ def give_back() -> None:
 @cache
 def _trim() -> Callable[[int], int] | None:
     try:
-        return ctypes.CDLL(None).malloc_trim  # type: ignore[no-any-return]
+        return ctypes.CDLL(None).malloc_trim
     except (AttributeError, OSError, TypeError):
         return None

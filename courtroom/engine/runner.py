@@ -204,7 +204,7 @@ class Runner:
         """Wait until the run is done, failed or paused; called on the loop. It is taken over from a driver that dies."""
         await self._driven.settled(run)
 
-    async def _set_up(self, run: str, live: Live, hand: Hand, told: Callable[[], None]) -> Drive:
+    async def _set_up(self, run: str, live: Live, hand: Hand, notify: Callable[[], None]) -> Drive:
         drive = await asyncio.to_thread(
             Drive.take_up,
             run,
@@ -216,7 +216,7 @@ class Runner:
             self._seats,
             live,
             hand,
-            told,
+            notify,
         )
         await self._warm(drive.procedure, drive.deliberation.setup)
         return drive

@@ -237,8 +237,8 @@ def _limit(memory_mb: int) -> bool:
         import resource
     except ImportError:
         return False
-    with open("/proc/self/statm") if os.path.exists("/proc/self/statm") else io.StringIO("65536") as told:
-        has = int(told.read().split()[0]) * resource.getpagesize()
+    with open("/proc/self/statm") if os.path.exists("/proc/self/statm") else io.StringIO("65536") as text:
+        has = int(text.read().split()[0]) * resource.getpagesize()
     for what, most in (
         (resource.RLIMIT_AS, has + memory_mb * 2**20),
         (resource.RLIMIT_FSIZE, 0),

@@ -56,8 +56,8 @@ def spoken(value: Mapping[str, Any]) -> SpokenAnswer:
         elif isinstance(item, str) and (_SENTENCE.search(item) or len(item) > SHORT):
             parts.append(SpokenPart(label=label, text=_cut(item.strip())))
         elif item is not None and str(item).strip():
-            told = {True: "yes", False: "no"}[item] if isinstance(item, bool) else str(item).strip()
-            facts.append(Fact(label=label, value=told))
+            line = {True: "yes", False: "no"}[item] if isinstance(item, bool) else str(item).strip()
+            facts.append(Fact(label=label, value=line))
     return SpokenAnswer(parts=tuple(parts[:MOST_PARTS]), facts=tuple(facts[:MOST_FACTS]))
 
 

@@ -195,15 +195,15 @@ def _progress(done: int, total: int) -> None:
 
 def _follow(house: Courthouse, name: str, as_json: bool) -> None:
     """Tell progress on stderr until the experiment is done or paused, then print its table; Ctrl-C pauses it."""
-    store, told = house.experiments.store, -1
+    store, shown = house.experiments.store, -1
     settled = house.experiments.settled(name)
     try:
         while not settled.done():
             counts = store.counts(name)
             ended = sum(many for (_, state), many in counts.items() if state != "waiting")
-            if ended != told:
+            if ended != shown:
                 print(f"{ended} of {sum(counts.values())} cells", file=sys.stderr)
-                told = ended
+                shown = ended
             wait([settled], timeout=max(LOOK_S, 0.5))
         settled.result()
     except KeyboardInterrupt:

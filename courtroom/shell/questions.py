@@ -78,8 +78,8 @@ def _print(result: dict[str, Any], as_json: bool) -> None:
         print(json.dumps(result, ensure_ascii=False))
         return
     if "ask" in result:
-        told = "free" if result["cost"] == 0 else f"about US$ {result['cost'] or 0:.4g}"
-        price = "price unknown" if result["cost"] is None else told
+        text = "free" if result["cost"] == 0 else f"about US$ {result['cost'] or 0:.4g}"
+        price = "price unknown" if result["cost"] is None else text
         print(
             f"{result['ask']} calls would be asked, {result['serve']} are on record; "
             f"about {result['tokens']:,} tokens, {price}."
@@ -123,8 +123,8 @@ def interview(
         if called.value is None:
             raise CourtroomError(called.error)
         if json_:
-            told = {"member": member, "after": call.path, "question": question, "answer": called.value["answer"]}
-            print(json.dumps({**told, "cost": cost([called]).model_dump(mode="json")}, ensure_ascii=False))
+            values = {"member": member, "after": call.path, "question": question, "answer": called.value["answer"]}
+            print(json.dumps({**values, "cost": cost([called]).model_dump(mode="json")}, ensure_ascii=False))
         else:
             print(called.value["answer"])
 

@@ -61,7 +61,9 @@ class Sweeper:
         base = self.base(run)
         return plan(run, self._house.procedures[base.run.procedure], base.setup, base.case, variants, seeds)
 
-    def estimate(self, wanted: SweepPlan, told: Callable[[int, int], None] = lambda done, total: None) -> SweepEstimate:
+    def estimate(
+        self, wanted: SweepPlan, notify: Callable[[int, int], None] = lambda done, total: None
+    ) -> SweepEstimate:
         """About what a plan will take; what one of its runs asks is on record for those after it.
 
         Args:
@@ -72,27 +74,27 @@ class Sweeper:
         ask = serve = 0
         cells = [(variant, seed) for variant in wanted.variants for seed in wanted.seeds]
         for number, (variant, seed) in enumerate(cells):
-            told(number, len(cells))
+            notify(number, len(cells))
             if variant.kind == "base" and seed == base.run.seed:
                 continue
             found = self._rehearsed(base, variant, seed, known)
             ask += found.calls - found.on_record
             serve += found.on_record
-        told(len(cells), len(cells))
+        notify(len(cells), len(cells))
         return SweepEstimate(len(cells), ask, serve)
 
     def propose(
-        self, run: str, budget: int, told: Callable[[int, int], None] = lambda done, total: None
+        self, run: str, budget: int, notify: Callable[[int, int], None] = lambda done, total: None
     ) -> list[tuple[Variant, int]]:
         """What could change this verdict: single changes with the calls that each asks anew, as many as fit a budget."""
         base = self.base(run)
         offered = proposals(self._house.procedures[base.run.procedure], base.setup, base.case, base.run.seed)
         calls: dict[str, int] = {}
         for number, variant in enumerate(offered):
-            told(number, len(offered))
+            notify(number, len(offered))
             found = self._rehearsed(base, variant, base.run.seed, None)
             calls[variant.name] = found.calls - found.on_record
-        told(len(offered), len(offered))
+        notify(len(offered), len(offered))
         return affordable(offered, lambda variant: calls[variant.name], budget)
 
     # --- steering -------------------------------------------------------------------------------------------

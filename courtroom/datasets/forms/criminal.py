@@ -48,12 +48,12 @@ def _is_multiljp(record: dict[str, Any], part: SourceFile) -> bool:
 
 
 def _multiljp(record: dict[str, Any], around: Around) -> Iterator[Made]:
-    fact, told = record["fact"], record["criminals_info"]
+    fact, text = record["fact"], record["criminals_info"]
     if not isinstance(fact, str) or not fact.strip():
         raise CaseError("`fact` must be the text of the facts.")
-    if not told:
+    if not text:
         raise CaseError("`criminals_info` names no defendant.")
-    for name, info in told.items():
+    for name, info in text.items():
         if not isinstance(info, dict):
             raise CaseError(f"`criminals_info › {name}` must be an object with `accusations` and `term`.")
         gold = {
@@ -61,7 +61,7 @@ def _multiljp(record: dict[str, Any], around: Around) -> Iterator[Made]:
             "relevant_articles": cail.articles(info.get("laws")),
             "term_of_imprisonment": _term(info.get("term", info.get("terms"))),
         }
-        yield _of_one(record, around, fact, list(told), name, "A MultiLJP record", gold)
+        yield _of_one(record, around, fact, list(text), name, "A MultiLJP record", gold)
 
 
 def _is_mud(record: dict[str, Any], part: SourceFile) -> bool:

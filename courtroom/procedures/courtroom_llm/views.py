@@ -28,14 +28,14 @@ def pleadings(record: Record) -> Shown:
     shown: Shown = {}
     for item in _heard(record):
         sides = [(side, _call(record, "arguments", side, f"argue-{item.id}")) for side in ("prosecutor", "attorney")]
-        told = [(side, call, _label_of(record, item, side)) for side, call in sides]
+        lines = [(side, call, _label_of(record, item, side)) for side, call in sides]
         spans = [
             Span(*place, label, f"{side} for {label}")
-            for side, call, label in told
+            for side, call, label in lines
             for passage in (call.value or {} if call else {}).get("evidence", ())
             if (place := where(passage, item.whole))
         ]
-        parts = tuple(_pleading(side, call, label, item) for side, call, label in told)
+        parts = tuple(_pleading(side, call, label, item) for side, call, label in lines)
         blocks: list[Block] = [Marked(item.whole, tuple(spans), title="The text with the evidence of both sides")]
         shown[item.id] = (
             [*blocks, Beside(parts)] if any(call for _, call in sides) else [*blocks, Text(_no_trial(record))]
@@ -109,9 +109,9 @@ def ambiguity(record: Record) -> Shown:
         if not counts:
             continue
         clear = "not known" if len(named) < 2 else "ambiguous" if len(counts) > 1 else "clear"
-        told = ", ".join(f"{label} {count}" for label, count in counts.most_common())
+        text = ", ".join(f"{label} {count}" for label, count in counts.most_common())
         seconds = Counter(str(call.value["second"]) for call in calls if call.value).most_common(1)[0][0]
-        rows.append((item.id, clear, told, seconds, item.whole[:120]))
+        rows.append((item.id, clear, text, seconds, item.whole[:120]))
     columns = ("Text", "Is it clear?", "First labels named", "Second, mostly", "Beginning")
     return {"": [Table(columns, tuple(rows), empty="There is no preliminary hearing in this structure, or not yet.")]}
 
@@ -235,8 +235,8 @@ def _heard(record: Record) -> list[Labelled]:
     return [item for item in _task(record).items if item.id in wanted] if record.stages else []
 
 
-def _or(shown: Shown, told: str) -> Shown:
-    return shown or {"": [Text(told)]}
+def _or(shown: Shown, text: str) -> Shown:
+    return shown or {"": [Text(text)]}
 
 
 VIEWS = (

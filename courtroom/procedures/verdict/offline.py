@@ -87,10 +87,10 @@ def extract(task: ExtractPoints, draw: random.Random) -> EventPoints:
 
 def rerank(task: Rerank, draw: random.Random) -> Shortlist:
     """The coarse order, in which articles rise by the words of theirs that the points hold."""
-    told = set(words("\n".join(task.points)))
+    terms = set(words("\n".join(task.points)))
     scores: dict[int, float] = {}
     for rank, statute in enumerate(task.candidates, start=1):
-        score = 1 / (3 + rank) + 0.02 * len(_own(statute) & told)
+        score = 1 / (3 + rank) + 0.02 * len(_own(statute) & terms)
         scores[statute.number] = max(scores.get(statute.number, 0.0), score)
     return Shortlist(articles=tuple(sorted(scores, key=lambda number: (-scores[number], number))[: task.about]))
 
@@ -203,8 +203,8 @@ def _own(statute: Statute) -> set[str]:
 
 def _fits(language: str, number: int, statute: Statute, points: Iterable[str]) -> str:
     say = SAY[_language(language)]
-    told = [word for word in dict.fromkeys(words("\n".join(points))) if word in _own(statute)][:8]
-    joined = ("、" if _language(language) == "zh" else ", ").join(told) or say["nothing"]
+    text = [word for word in dict.fromkeys(words("\n".join(points))) if word in _own(statute)][:8]
+    joined = ("、" if _language(language) == "zh" else ", ").join(text) or say["nothing"]
     title = statute.title.in_language(language) if statute.number == number else str(number)
     return say["fits"].format(number=number, title=title, words=joined)
 
@@ -231,9 +231,9 @@ def _under(number: int, facts: str, language: str, found: CaseInformation) -> Ju
         if number in near.judgment.relevant_articles
         for charge in near.judgment.charges
     )
-    told = set(words(facts))
+    terms = set(words(facts))
     names = [name.in_language(language) for name in statute.charges] if statute else []
-    names.sort(key=lambda name: (-decided[name], -len(set(words(name)) & told)))
+    names.sort(key=lambda name: (-decided[name], -len(set(words(name)) & terms)))
     charge = names[0] if names else next(iter(decided), str(number))
     return Judgment(
         relevant_articles=(number,), charges=(charge,), term_of_imprisonment=term_for(facts, statute, found)
@@ -242,10 +242,10 @@ def _under(number: int, facts: str, language: str, found: CaseInformation) -> Ju
 
 def reflect(task: ReflectOnDraft, draw: random.Random) -> Advice:
     """The words of the facts that belong to the real articles and not to the drafted one."""
-    told = list(dict.fromkeys(words(task.case.facts)))
+    terms = list(dict.fromkeys(words(task.case.facts)))
     real = {word for s in task.statutes if s.number in task.real_articles for word in _own(s)}
     drafted = {word for s in task.statutes if s.number == task.draft.predicted_article for word in _own(s)}
-    telling = [word for word in told if word in real - drafted][:8]
+    telling = [word for word in terms if word in real - drafted][:8]
     language = _language(task.case.language)
     joined = ("、" if language == "zh" else ", ").join(telling) or SAY[language]["nothing"]
     return Advice(advice=SAY[language]["advice"].format(words=joined))

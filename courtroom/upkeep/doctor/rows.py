@@ -92,12 +92,12 @@ def readable(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
         if not bad:
             yield fine(f"rows: {table}", f"All {count:,} can be read.")
             continue
-        told = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:TOLD])
+        text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:TOLD])
         more = f"; and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
         if not mend:
             yield wrong(
                 f"rows: {table}",
-                f"{len(bad)} of {count:,} can't be read ({told}{more}). Use --mend to set them aside, or put a backup in place.",
+                f"{len(bad)} of {count:,} can't be read ({text}{more}). Use --mend to set them aside, or put a backup in place.",
             )
             continue
         aside = [(table, row, str(error.why)) for row, error in bad]
@@ -105,7 +105,7 @@ def readable(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
             aside += [("events", row, "its run was set aside") for one, _ in bad for row in _events(house, one["id"])]
         to = set_aside(house, aside)
         yield mended(
-            f"rows: {table}", f"{len(bad)} of {count:,} could not be read ({told}{more}); they are in {to} now."
+            f"rows: {table}", f"{len(bad)} of {count:,} could not be read ({text}{more}); they are in {to} now."
         )
 
 

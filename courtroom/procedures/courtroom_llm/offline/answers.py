@@ -102,7 +102,7 @@ def _grounds(task: AboutText, label: str) -> list[str]:
 
 
 def _sentence(task: AboutText, label: str) -> str:
-    told = _grounds(task, label)
+    words = _grounds(task, label)
     if compares(task.labels, task.passages):
         there, lacking = shared(task.passages)
         if folded(label) in FOLLOWS:
@@ -111,20 +111,20 @@ def _sentence(task: AboutText, label: str) -> str:
             return f"“{label}”: the same words need not mean the same."
         return f"“{label}”: the other text does not hold {_quoted(lacking)}."
     return (
-        f"“{label}”: the words {_quoted(told)} speak for it."
-        if told
+        f"“{label}”: the words {_quoted(words)} speak for it."
+        if words
         else f"“{label}”: no single word decides; it is what is left."
     )
 
 
-def _quoted(told: list[str]) -> str:
-    more = f" and {len(told) - 5} more" if len(told) > 5 else ""
-    return ", ".join(f"“{word}”" for word in told[:5]) + more if told else "nothing"
+def _quoted(words: list[str]) -> str:
+    more = f" and {len(words) - 5} more" if len(words) > 5 else ""
+    return ", ".join(f"“{word}”" for word in words[:5]) + more if words else "nothing"
 
 
-def _passages(passages: Sequence[Passage], told: list[str]) -> tuple[str, ...]:
+def _passages(passages: Sequence[Passage], words: list[str]) -> tuple[str, ...]:
     """The sentences in which the words stand."""
-    found = [s for s in sentences(whole(passages)) if any(word in s.lower() for word in told)]
+    found = [s for s in sentences(whole(passages)) if any(word in s.lower() for word in words)]
     return tuple(dict.fromkeys(found))[:3]
 
 
