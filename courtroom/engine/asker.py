@@ -89,7 +89,7 @@ class Asker:
 
 
 def _pass_on(to: asyncio.Future[None], written: asyncio.Future[None]) -> None:
-    """Tell whoever waits for the answers; nobody may, as their run was stopped."""
+    """Notify whoever waits for the answers; nobody may, as their run was stopped."""
     if written.cancelled() or to.done():
         return
     if (error := written.exception()) is not None:

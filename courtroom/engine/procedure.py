@@ -47,7 +47,7 @@ ROUND = "round"
 
 @dataclass(frozen=True)
 class Choice:
-    """Something that can be voted for, told by word and shape as well as by colour.
+    """Something that can be voted for, shown by word and shape as well as by colour.
 
     `tone` is 0, 1, 2 ... of the colour-blind-safe palette; `symbol` is a Plotly marker symbol, `mark` a character.
     """

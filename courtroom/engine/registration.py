@@ -1,4 +1,4 @@
-"""Procedures are registered: what their authors got wrong is told at once, with the file and what to do.
+"""Procedures are registered: what their authors got wrong is reported at once, with the file and what to do.
 
 Without this a mistake would show in the middle of a run, or never: a template whose question stands outside its blocks
 makes a prompt that asks nothing, and every answer still looks like an answer.

@@ -6,7 +6,7 @@ from courtroom.engine.events import Called, StageBegan, Voted, read_event
 from courtroom.store.database import Database
 
 KEPT = ("learned", "note")
-"""Kinds of events that stand for good: what the knowledge base was taught it knows, and what a reader was told was true."""
+"""Kinds of events that stand for good: what the knowledge base was taught it knows, and what a reader was shown was true."""
 
 
 class Rewinding:

@@ -208,7 +208,7 @@ class Collection(Generic[R]):
         """The k records closest to a text, best first, each with its place in every ranking.
 
         Args:
-            mode: by which ranking; the others are told along.
+            mode: by which ranking; the others are shown too.
             under: only records whose id begins with this; their own order by cosine is then the only ranking.
             weights: of both rankings where they are fused.
         """

@@ -62,7 +62,7 @@ def import_(
         except NumberedLabels as error:
             order = _asked(order, error)
             done = house.dataset_imports.run(order, _progress)
-        _tell(done, json_)
+        _report(done, json_)
 
 
 @app.command("list")
@@ -191,7 +191,7 @@ def _renamed(pairs: list[str]) -> dict[str, str]:
 
 
 def _asked(order: Order, error: NumberedLabels) -> Order:
-    """The order with the names that a person at the terminal gives; elsewhere the error is told."""
+    """The order with the names that a person at the terminal gives; elsewhere the error is reported."""
     if not sys.stdin.isatty():
         raise CourtroomError(f"{error} Use --labels.") from error
     print(error, file=sys.stderr)
@@ -200,7 +200,7 @@ def _asked(order: Order, error: NumberedLabels) -> Order:
     return order.model_copy(update={"names": checked})
 
 
-def _tell(done: Imported, as_json: bool) -> None:
+def _report(done: Imported, as_json: bool) -> None:
     info = done.info
     if as_json:
         values: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}

@@ -49,7 +49,7 @@ def passing(error: BaseException) -> str:
 
 @contextmanager
 def plainly(then: str = "the run goes on by itself") -> Iterator[None]:
-    """What the disk does not take, where a person waits for it, is told in a sentence.
+    """What the disk does not take, where a person waits for it, is reported in a sentence.
 
     Args:
         then: the end of that sentence: what comes after the disk takes it again.
@@ -109,7 +109,7 @@ class Writer:
             await asyncio.wait([asyncio.wrap_future(done)], timeout=LOOK_S)
 
     def listen(self, notify: Callable[[str], None]) -> None:
-        """Have somebody told, in the writer's thread, each time that `trouble` changes."""
+        """Have somebody notified, in the writer's thread, each time that `trouble` changes."""
         self._listeners.append(notify)
 
     def end(self) -> None:
@@ -134,10 +134,10 @@ class Writer:
             write, done = self._queue[0]
             try:
                 result = write()
-            except Exception as error:  # noqa: BLE001  whoever put it in is told
+            except Exception as error:  # noqa: BLE001  whoever put it in is notified
                 why = passing(error)
                 if why and not self._ending:
-                    self._tell(why, error)
+                    self._report(why, error)
                     with self._some:
                         self._some.wait_for(lambda: self._ending, PROBE_S)
                     continue
@@ -146,7 +146,7 @@ class Writer:
                 self._queue.popleft()
                 done.set_exception(error)
             else:
-                self._tell("")
+                self._report("")
                 self._queue.popleft()
                 done.set_result(result)
             del write, done
@@ -157,7 +157,7 @@ class Writer:
             self._some.wait_for(lambda: self._queue or self._closed)
             return bool(self._queue)
 
-    def _tell(self, why: str, error: Exception | None = None) -> None:
+    def _report(self, why: str, error: Exception | None = None) -> None:
         if why == self.trouble:
             return
         self.trouble = why

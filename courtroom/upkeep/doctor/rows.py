@@ -32,7 +32,7 @@ from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 Row = Mapping[str, Any]
 NUMBERS = {"sweep_runs": "run", "experiment_cells": "number"}
 """What stands for the number of a row in a table that has none."""
-TOLD = 10
+SHOWN = 10
 """Of bad rows of one table, so many are named."""
 
 
@@ -92,8 +92,8 @@ def readable(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
         if not bad:
             yield fine(f"rows: {table}", f"All {count:,} can be read.")
             continue
-        text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:TOLD])
-        more = f"; and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
+        text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:SHOWN])
+        more = f"; and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
         if not mend:
             yield wrong(
                 f"rows: {table}",
