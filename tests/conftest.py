@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -27,8 +28,11 @@ pytest_plugins = [
 ]  # here, as with several workers the one that reports collects no test itself
 
 PATIENCE_S = 300.0
-SLOW = {"test_closing.py", "test_docs.py", "test_figures.py", "test_package.py", "test_prompts.py", "test_server.py"}
-"""Files whose tests take long by what they try: benchmarks and installations are run, limits of time and memory are reached."""
+KILLS = re.compile(r"_kill(ed)?(_|$)")
+"""In the names of tests that kill a process."""
+SLOW = {"test_closing.py", "test_docs.py", "test_figures.py", "test_forks.py", "test_package.py"}
+"""Files whose tests take long by what they try: benchmarks and installations are run, limits of time are reached. So do
+the attacks: each file tries a long list of them."""
 NAMES = ("streamlit", "litellm", "chromadb", "pydantic", "plotly")
 
 
@@ -39,11 +43,11 @@ def pytest_report_header() -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks what kills processes and what is slow, and keeps a file's tests, and all that drive a browser, with one worker (`-n 2 --dist loadgroup`)."""
     for item in items:
-        if item.name.startswith("test_killed") or item.path.name == "test_kills.py":
-            item.add_marker(pytest.mark.kills)
-        if item.path.name in SLOW:
-            item.add_marker(pytest.mark.slow)
         folder = item.path.relative_to(Path(__file__).parent).parent
+        if KILLS.search(item.name.partition("[")[0]) or item.path.name == "test_kills.py":
+            item.add_marker(pytest.mark.kills)
+        if item.path.name in SLOW or "attacks" in folder.parts:
+            item.add_marker(pytest.mark.slow)
         if "browser" in folder.parts:
             item.add_marker(pytest.mark.browser)
         browser = item.get_closest_marker("browser") is not None

@@ -110,8 +110,9 @@ def a_case(house: Courthouse, kind: str) -> Case:
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES)
+@pytest.mark.slow
 def test_every_tab_is_drawn_for_any_procedure(house: Courthouse, procedure: str) -> None:
-    case = a_case(house, house.procedures[procedure].hears)
+    case = a_case(house, house.procedures[procedure].case_kind)
     run = driven(house, house.new_run(procedure, case, house.procedures[procedure].setup(), 0))
     fork = driven(house, house.fork(run, house.record(run).setup, seed=3))
     shown = tabs(page(f"{run},{fork}"))
@@ -119,6 +120,7 @@ def test_every_tab_is_drawn_for_any_procedure(house: Courthouse, procedure: str)
     assert ("Nobody has voted" in shown["Votes"]) == (not house.record(run).ballots)
 
 
+@pytest.mark.slow
 def test_every_tab_is_drawn_for_two_procedures(house: Courthouse) -> None:
     case = house.library.case("criminal-bus-wallet")
     runs = [

@@ -275,6 +275,7 @@ def test_distilling_from_the_page_starts_a_run_of_its_own(house: Courthouse) -> 
     assert house.store.run(run.id).status == "done"
 
 
+@pytest.mark.slow
 def test_the_app_draws_without_importing_what_is_slow() -> None:
     import subprocess
     import sys

@@ -133,7 +133,7 @@ class _Files(Protocol):
 
 
 class _Folder:
-    """Files that lie beside a case file on disk; none for an upload."""
+    """Files in the folder of a case file on disk; none for an upload."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder

@@ -30,7 +30,7 @@ class Asker:
     async def answer(
         self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
-        """See `ports.Asks`. A caller that is cancelled leaves its call to finish: it is paid for."""
+        """See `ports.Asks`. A caller that is cancelled leaves its call to finish: it is billed."""
         while True:
             if (reply := self._answers.reply(request.key)) is not None:
                 return reply, False

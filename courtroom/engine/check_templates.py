@@ -43,7 +43,7 @@ class Templates:
 
     def __init__(self, procedure: Procedure) -> None:
         self._folder = procedure.prompts
-        self.sources: Mapping[str, str] = templates(procedure.prompts, procedure.hears)
+        self.sources: Mapping[str, str] = templates(procedure.prompts, procedure.case_kind)
         self.broken: dict[str, str] = {}
         self.trees: dict[str, nodes.Template] = {}
         parser = environment(self.sources.get)

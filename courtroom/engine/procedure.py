@@ -100,7 +100,7 @@ class Export:
 
 @dataclass(frozen=True)
 class Source:
-    """Runs of another procedure, from which the cases that a procedure hears are made."""
+    """Runs of another procedure, from which the cases of a procedure are made."""
 
     procedure: str
     """The name of the procedure whose runs are read."""
@@ -154,7 +154,7 @@ class Procedure:
     title: str
     summary: str
     paper: str
-    hears: str
+    case_kind: str
     """The kind of case, e.g. `dispute`."""
     setup: type[Setup]
     roles: tuple[Role, ...]

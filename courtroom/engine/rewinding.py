@@ -1,4 +1,4 @@
-"""Rewinding: what a run is to work out anew no longer stands in it, and stays on record as overtaken: it is paid for."""
+"""Rewinding: what a run is to work out anew no longer stands in it, and stays on record as overtaken: it was billed."""
 
 from __future__ import annotations
 

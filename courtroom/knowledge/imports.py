@@ -284,7 +284,7 @@ def _statute(row: Any) -> Statute:
 
 
 def _article(named: int | str, suffix: int = 0) -> tuple[int, int]:
-    """Number and suffix of an article, e.g. of `133-1`; the suffix may stand beside it."""
+    """Number and suffix of an article, e.g. of `133-1`; the suffix may be a field of its own."""
     if isinstance(named, str) and not suffix:
         marked = [value for mark, value in MARKS.items() if mark in named]
         tail = named.rpartition("-")[2] if "-" in named else ""

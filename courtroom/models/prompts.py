@@ -130,7 +130,7 @@ def templates(folder: Path, kind: str) -> dict[str, str]:
 
     Args:
         folder: the procedure's own.
-        kind: of the cases that it hears. Its template stands for `_case` where the folder has none; any kind's may be
+        kind: of the cases that it takes. Its template stands for `_case` where the folder has none; any kind's may be
             included by name.
     """
     found = _read(folder)

@@ -45,7 +45,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
 
     Args:
         name: the run's id.
-        before: what the run had paid for when this command began: for it, all that was served from the record.
+        before: what the run had been billed when this command began: for it, all that was served from the record.
     """
     record = house.record(name)
     new = {

@@ -9,7 +9,7 @@
 | `gold.term_of_imprisonment` | `meta.term_of_imprisonment` |
 | (a remark) | `meta.punish_of_money`, a fine, which is no part of a judgment here |
 
-In the flat form of Hugging Face's copy, the fields of `meta` and of the term stand beside `fact`.
+In the flat form of Hugging Face's copy, the fields of `meta` and of the term are next to `fact`.
 """
 
 from __future__ import annotations
