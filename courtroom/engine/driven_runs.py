@@ -54,7 +54,7 @@ class DrivenRuns:
         """Set, and taken out, when a run's status is on disk. Each run has its own: hundreds may be waited for at once."""
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Whoever takes a run up waits for who does so already."""
-        self._claims: Gathered[str, bool] = Gathered(partial(asyncio.to_thread, self._claimed))
+        self._claims: Gathered[str, bool] = Gathered(lambda runs: asyncio.to_thread(self._claimed, runs))
         self._beats = False
         writer.listen(lambda trouble: loop.call(partial(self._hold, trouble)))
 
@@ -90,17 +90,22 @@ class DrivenRuns:
             # What other processes do is seen only on disk; of a run that is driven here there are news.
             await wait(news, DRIVEN_S if run in self._runs else BEAT_S)
 
-    async def take_up_alone(self, run: str, control: Control, keys: Mapping[str, str] = NO_KEYS) -> None:
+    async def take_up_alone(
+        self, run: str, control: Control, keys: Mapping[str, str] = NO_KEYS, *, watched: bool = True
+    ) -> None:
         """Take up a run that nobody drives, unless its last two drivers ended without a new event between them."""
         if not await asyncio.to_thread(self._ends_its_process, run):
-            await self.take_up(run, control, keys)
+            await self.take_up(run, control, keys, watched=watched)
 
-    async def take_up(self, run: str, control: Control, keys: Mapping[str, str] = NO_KEYS) -> None:
+    async def take_up(
+        self, run: str, control: Control, keys: Mapping[str, str] = NO_KEYS, *, watched: bool = True
+    ) -> None:
         """Drive a run as far as the control on disk allows, unless another process does.
 
         Args:
             control: the one on disk.
             keys: used in place of anybody else's.
+            watched: whether a person is likely to look on, so that answers are worth streaming.
 
         Raises:
             RunBusy: another process has just taken the run up.
@@ -113,7 +118,7 @@ class DrivenRuns:
                 if self._writer.trouble:
                     raise CourtroomError(self._writer.trouble)
                 if await self._claims(run):
-                    self._lives.setdefault(run, Live(streaming=self._streaming))
+                    self._lives[run] = Live(streaming=self._streaming and watched)
                     driven = self._runs[run] = DrivenRun(run, self._store, dict(keys))
                     driven.task = asyncio.create_task(self._drive(driven))
                 return
@@ -194,6 +199,7 @@ class DrivenRuns:
             try:
                 await self._writer.do(partial(self._driver.release, self._store.lease, run))
             finally:
+                self._lives.pop(run, None)
                 self._runs.pop(
                     run
                 ).keys.clear()  # answers under way still arrive; they are not asked for again with these

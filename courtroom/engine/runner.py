@@ -58,7 +58,7 @@ class Runner:
         self._store, self._procedures, self._asker, self._writer = store, procedures, asker, writer
         self._knowledge, self._sight, self._seats, self._warm = knowledge, sight, seats, warm
         self._loop = Loop()
-        self._taking_up: Gathered[Callable[[], Drive], Drive] = Gathered(partial(asyncio.to_thread, each))
+        self._taking_up: Gathered[Callable[[], Drive], Drive] = Gathered(lambda some: asyncio.to_thread(each, some))
         self._driven = DrivenRuns(store, writer, self.driver, self._loop, self._set_up, streaming)
 
     def record(self, run: str) -> Record:
@@ -192,7 +192,9 @@ class Runner:
     # --- on the loop ----------------------------------------------------------------------------------------
 
     async def finish(self, run: str, keys: Mapping[str, str] = NO_KEYS, *, new: bool = False) -> None:
-        """Drive a run, or wait while another process does, until it is done, failed or paused; called on the loop.
+        """Drive a run among many, or wait while another process does, until it is done, failed or paused.
+
+        Called on the loop. Its answers do not stream in, as nobody watches so many.
 
         Args:
             new: it was put on record just now, so that nobody has driven it or said how far it may go.
@@ -202,7 +204,7 @@ class Runner:
         if control != before:
             await self._writer.do(partial(self._driven.put, run, control))
         take_up = self._driven.take_up_alone if not new and self.interrupted(run) else self._driven.take_up
-        await take_up(run, control, keys)
+        await take_up(run, control, keys, watched=False)
         await self.settled(run)
 
     async def settled(self, run: str) -> None:

@@ -101,7 +101,7 @@ class Cells:
             training=training,
             setups={place: training.tests(place) for place in setups},
             making=Gathered(lambda some: asyncio.to_thread(self._made, state, some)),
-            ending=Gathered(partial(asyncio.to_thread, _ended, self._house.record), apart_s=APART_S),
+            ending=Gathered(lambda runs: asyncio.to_thread(_ended, self._house.record, runs), apart_s=APART_S),
             concluding=Gathered(partial(self._concluded, job)),
         )
         counts = self._store.counts(job)
