@@ -218,7 +218,8 @@ class Crew(Generic[C]):
             while under_way and self._jobs.status(job) != RUNNING:
                 # Also a run that was only being made when the job was halted.
                 await asyncio.to_thread(self._stop, [one.run for one in under_way.values()], runner)
-                await asyncio.wait([*under_way], timeout=BEAT_S)
+                if ending := [*under_way]:  # all may have ended meanwhile
+                    await asyncio.wait(ending, timeout=BEAT_S)
         if self._goes_on(job, runner):
             hand.do(partial(self._jobs.set_status, job, *self._work.conclusion(job, troubles)))
 
