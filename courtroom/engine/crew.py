@@ -22,7 +22,7 @@ from courtroom.store.writer import Writer
 log = logging.getLogger(__name__)
 
 
-class Cell(Protocol):
+class JobRun(Protocol):
     """One run of a job."""
 
     @property
@@ -31,7 +31,7 @@ class Cell(Protocol):
         ...
 
 
-C = TypeVar("C", bound=Cell)
+C = TypeVar("C", bound=JobRun)
 RUNNING = "running"
 PARTS = 8
 """Cells begin together, an eighth of those that may be under way, so that what several need is done for them at once."""

@@ -14,6 +14,7 @@ from courtroom.engine.control import Control
 from courtroom.engine.drive import Drive
 from courtroom.engine.driven_run import DrivenRun
 from courtroom.engine.errors import RunBusy
+from courtroom.engine.free_memory import give_back
 from courtroom.engine.gathered import Gathered
 from courtroom.engine.lease import Driver, Hand
 from courtroom.engine.live import Live
@@ -35,6 +36,8 @@ BEAT_S = 0.5
 DRIVEN_S = 10 * BEAT_S
 """How often a waiter looks at a run that this process drives, although it would be told."""
 HELD_S = 0.05
+IDLE_S = 10.0
+"""So long after the last run has ended, memory is given back."""
 LOST_TWICE = "The program ended twice while it worked on this run. Press Run to try again; nothing is lost."
 
 
@@ -56,6 +59,7 @@ class DrivenRuns:
         """Whoever takes a run up waits for who does so already."""
         self._claims: Gathered[str, bool] = Gathered(lambda runs: asyncio.to_thread(self._claimed, runs))
         self._beats = False
+        self._idle: asyncio.TimerHandle | None = None
         writer.listen(lambda trouble: loop.call(partial(self._hold, trouble)))
 
     def __contains__(self, run: str) -> bool:
@@ -79,7 +83,7 @@ class DrivenRuns:
         while True:
             # Taken before a look at what there is, so that no news are missed in between.
             news = self._news.setdefault(run, asyncio.Event())
-            if not self._is_set_up(run):
+            if not self._being_set_up(run):
                 if self._store.status(run) != "running":
                     return
                 if self.left(run, *self._store.lease.holder(run)):
@@ -154,7 +158,7 @@ class DrivenRuns:
         self._store.lease.release(run, owner)
         return True
 
-    def _is_set_up(self, run: str) -> bool:
+    def _being_set_up(self, run: str) -> bool:
         """Whether it is under way here and has not begun yet."""
         return (driven := self._runs.get(run)) is not None and driven.drive is None
 
@@ -204,6 +208,17 @@ class DrivenRuns:
                     run
                 ).keys.clear()  # answers under way still arrive; they are not asked for again with these
                 self._tell(run)
+                self._wait_until_idle()
+
+    def _wait_until_idle(self) -> None:
+        """Give memory back once nothing has been driven for a while."""
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = asyncio.get_running_loop().call_later(IDLE_S, self._give_back)
+
+    def _give_back(self) -> None:
+        if not self._runs:
+            self._loop.watch(asyncio.to_thread(give_back))
 
     async def _beat(self) -> None:
         """Look at all runs that are driven here, again and again: whether they still are, and what others say of them."""

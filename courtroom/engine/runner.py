@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from courtroom.engine.asked import Asked
 from courtroom.engine.asker import Asker
-from courtroom.engine.beside import BesideLedger, Keep, Outcome, ask_beside, spent_with
+from courtroom.engine.beside import AskedBeside, BesideLedger, Keep, ask_beside, spent_with
 from courtroom.engine.control import Control
 from courtroom.engine.drive import Drive, installed
 from courtroom.engine.driven_runs import NO_KEYS, DrivenRuns
@@ -155,7 +155,7 @@ class Runner:
         failures: Mapping[str, int],
         keep: Keep,
         keys: Mapping[str, str] = NO_KEYS,
-    ) -> Future[Outcome]:
+    ) -> Future[AskedBeside]:
         """Ask questions beside a run, driven or not; nothing of it is written into the run.
 
         Args:
@@ -211,14 +211,14 @@ class Runner:
         """Wait until the run is done, failed or paused; called on the loop. It is taken over from a driver that dies."""
         await self._driven.settled(run)
 
-    async def _set_up(self, run: str, live: Live, hand: Hand, told: Callable[[], None]) -> Drive:
-        drive = await self._taking_up(partial(self._taken_up, run, live, hand, told))
+    async def _set_up(self, run: str, live: Live, hand: Hand, notify: Callable[[], None]) -> Drive:
+        drive = await self._taking_up(partial(self._taken_up, run, live, hand, notify))
         await self._warm(drive.procedure, drive.deliberation.setup)
         return drive
 
-    def _taken_up(self, run: str, live: Live, hand: Hand, told: Callable[[], None]) -> Drive:
+    def _taken_up(self, run: str, live: Live, hand: Hand, notify: Callable[[], None]) -> Drive:
         services = (self._asker, self._knowledge, self._sight, self._seats)
-        return Drive.take_up(run, self._store, self._procedures, *services, live, hand, told)
+        return Drive.take_up(run, self._store, self._procedures, *services, live, hand, notify)
 
     async def _ask_beside(
         self,
@@ -227,7 +227,7 @@ class Runner:
         failures: Mapping[str, int],
         keep: Keep,
         keys: Mapping[str, str],
-    ) -> Outcome:
+    ) -> AskedBeside:
         KEYS.set(keys)
         await self._warm(installed(self._procedures, record.run), record.setup)
         run = record.run.id

@@ -19,9 +19,9 @@ from courtroom.engine.setup import Budget, Setup
 from courtroom.errors import CourtroomError, log_file
 from courtroom.experiments.begin import setups_of
 from courtroom.experiments.outcome import Outcome, of_record
-from courtroom.experiments.ports import House
+from courtroom.experiments.ports import ExperimentHouse
 from courtroom.experiments.spec import Experiment
-from courtroom.experiments.store import ExperimentStore, Kept, KeptCell, Status
+from courtroom.experiments.store import ExperimentStore, Status, StoredCell, StoredExperiment
 from courtroom.experiments.training import Training
 
 log = logging.getLogger(__name__)
@@ -36,14 +36,14 @@ Ended = tuple[Record, Outcome | None]
 
 
 @dataclass
-class UnderWay:
+class DrivenExperiment:
     """What this process knows of an experiment that it drives. Used on the loop alone."""
 
-    kept: Kept
+    kept: StoredExperiment
     training: Training
     setups: Mapping[int, Setup]
     """Of the runs that are tested, by the arm's place."""
-    making: Gathered[KeptCell, str]
+    making: Gathered[StoredCell, str]
     """Puts the run of a cell that is tested on record; how it stands."""
     ending: Gathered[str, Ended]
     """Reads a run that has come to an end."""
@@ -83,20 +83,20 @@ class Cells:
 
     what = "experiment"
 
-    def __init__(self, store: ExperimentStore, house: House) -> None:
+    def __init__(self, store: ExperimentStore, house: ExperimentHouse) -> None:
         self._store, self._house = store, house
-        self._under_way: dict[str, UnderWay] = {}
+        self._under_way: dict[str, DrivenExperiment] = {}
 
     def at_once(self, job: str) -> int:
         """See `Work`."""
         return self._store.experiment(job).experiment.at_once
 
-    def waiting(self, job: str) -> list[KeptCell]:
+    def waiting(self, job: str) -> list[StoredCell]:
         """See `Work`. Called before all else of a drive."""
         kept = self._store.experiment(job)
         setups = setups_of(kept.experiment, self._house.procedures, kept.kind)
         training = Training(kept.experiment, setups, self._house)
-        state = self._under_way[job] = UnderWay(
+        state = self._under_way[job] = DrivenExperiment(
             kept=kept,
             training=training,
             setups={place: training.tests(place) for place in setups},
@@ -115,7 +115,7 @@ class Cells:
                 training.end(arm)
         return waiting
 
-    def room(self, job: str, cell: KeptCell, under_way: int) -> bool:
+    def room(self, job: str, cell: StoredCell, under_way: int) -> bool:
         """See `Work`. A cell begins where what is spent, and what the cells under way and it will probably take, fit the budget."""
         state = self._under_way[job]
         if state.alone or (cell.phase == "train" and under_way):
@@ -130,7 +130,7 @@ class Cells:
         state.open[cell.arm] += 1
         return True
 
-    async def run(self, job: str, cell: KeptCell, runner: Runner, keys: Mapping[str, str]) -> None:
+    async def run(self, job: str, cell: StoredCell, runner: Runner, keys: Mapping[str, str]) -> None:
         """See `Work`."""
         state = self._under_way[job]
         try:
@@ -163,7 +163,7 @@ class Cells:
 
     # --- within ---------------------------------------------------------------------------------------------
 
-    async def _run(self, state: UnderWay, cell: KeptCell, runner: Runner, keys: Mapping[str, str]) -> None:
+    async def _run(self, state: DrivenExperiment, cell: StoredCell, runner: Runner, keys: Mapping[str, str]) -> None:
         job = state.kept.id
         if cell.phase == "train":
             status = await asyncio.to_thread(self._taught, state, cell)
@@ -187,7 +187,7 @@ class Cells:
         elif self._store.status(job) == "running":  # not halted: its own setup's budget is used up
             await self._failed(state, cell, record.run.reason)
 
-    def _made(self, state: UnderWay, some: Sequence[KeptCell]) -> list[str | BaseException]:
+    def _made(self, state: DrivenExperiment, some: Sequence[StoredCell]) -> list[str | BaseException]:
         """Put the runs of cells that are tested on record where they are not; how each stands, or why it can't be made."""
         found: list[str | BaseException] = [self._house.store.status(cell.run) for cell in some]
         missing = [cell for cell, status in zip(some, found, strict=True) if status == "deleted"]
@@ -198,7 +198,7 @@ class Cells:
         states = dict(zip((cell.run for cell in missing), made, strict=True))
         return [states.get(cell.run, status) for cell, status in zip(some, found, strict=True)]
 
-    def _cases(self, state: UnderWay, ids: Collection[str]) -> dict[str, Case | BaseException]:
+    def _cases(self, state: DrivenExperiment, ids: Collection[str]) -> dict[str, Case | BaseException]:
         """The cases of rows, read together; where one of them can't be read, why."""
         try:
             return {row.id: row.case for row in self._rows(state, ids)}
@@ -209,18 +209,18 @@ class Cells:
             for name, found in zip(ids, alone, strict=True)
         }
 
-    def _rows(self, state: UnderWay, ids: Collection[str]) -> list[Row]:
+    def _rows(self, state: DrivenExperiment, ids: Collection[str]) -> list[Row]:
         dataset = state.experiment.dataset
         return list(self._house.datasets.rows(dataset.name, version=dataset.version, ids=ids))
 
-    def _planned(self, state: UnderWay, cell: KeptCell, case: Case | BaseException) -> Callable[[], str]:
+    def _planned(self, state: DrivenExperiment, cell: StoredCell, case: Case | BaseException) -> Callable[[], str]:
         """What puts the run of a cell that is tested on record."""
         if isinstance(case, BaseException):
             raise case
         arm = state.experiment.arms[cell.arm]
         return self._house.planned_run(arm.procedure, case, state.setups[cell.arm], cell.seed, cell.run, CELL)
 
-    def _taught(self, state: UnderWay, cell: KeptCell) -> str:
+    def _taught(self, state: DrivenExperiment, cell: StoredCell) -> str:
         """Put the run of a cell that teaches on record where it is not, and begin its arm's training with it; how it stands."""
         status = self._house.store.status(cell.run)
         if status != "deleted":
@@ -244,7 +244,7 @@ class Cells:
         await self._house.writer.do(write)
         return [None] * len(some)
 
-    async def _failed(self, state: UnderWay, cell: KeptCell, reason: str) -> None:
+    async def _failed(self, state: DrivenExperiment, cell: StoredCell, reason: str) -> None:
         if cell.phase == "train":  # what comes after would learn, and be tested, on something else
             arm = state.experiment.arms[cell.arm].name
             state.stopped = f"The training of {arm} stopped at the case {cell.row}: {reason}"
@@ -252,7 +252,7 @@ class Cells:
         state.failed[cell.arm] = state.failed.get(cell.arm, 0) + 1
         await self._fail(state.kept.id, cell, reason)
 
-    async def _fail(self, job: str, cell: KeptCell, reason: str) -> None:
+    async def _fail(self, job: str, cell: StoredCell, reason: str) -> None:
         await self._house.writer.do(lambda: self._store.fail(job, cell.number, reason))
 
 
@@ -273,7 +273,7 @@ def _ended(record: Callable[[str], Record], runs: Sequence[str]) -> list[Ended |
     return each([partial(ended, run) for run in runs])
 
 
-def used_up(state: UnderWay, arm: int) -> str:
+def used_up(state: DrivenExperiment, arm: int) -> str:
     """Why the budget has no room for one more cell of an arm; empty where it has.
 
     A cell is taken to take what the dearest of its arm took. Before any of its arm has ended it goes alone, so that a small

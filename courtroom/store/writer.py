@@ -66,16 +66,16 @@ def plainly(then: str = "the run goes on by itself") -> Iterator[None]:
     try:
         yield
     except (sqlite3.OperationalError, OSError) as error:
-        if not (told := passing(error)):
+        if not (text := passing(error)):
             raise
-        raise CourtroomError(f"{told.partition(';')[0]}; {then}.") from error
+        raise CourtroomError(f"{text.partition(';')[0]}; {then}.") from error
 
 
 class Writer:
     """All writes of one process that must not be lost, and that nobody's loop may wait for.
 
-    Writes that wait together are committed together, and whoever waits for one is told after the commit. One that fails
-    is undone and told alone. It must do nothing but write to the store: it may be done again where the commit fails.
+    Writes that wait together are committed together; a future is done after the commit. A write that fails is undone
+    alone, and its future has the error. A write must do nothing but write to the store: it may be repeated where the commit fails.
 
     A write that fails because the disk is full, the store locked or a device faulty is held in memory, with all that
     come after it, and tried again each second. What is held when the process is killed is lost: that can't be helped.
@@ -117,9 +117,9 @@ class Writer:
         while not done.done() and not self.trouble:
             await asyncio.wait([asyncio.wrap_future(done)], timeout=LOOK_S)
 
-    def listen(self, told: Callable[[str], None]) -> None:
+    def listen(self, notify: Callable[[str], None]) -> None:
         """Have somebody told, in the writer's thread, each time that `trouble` changes."""
-        self._listeners.append(told)
+        self._listeners.append(notify)
 
     def end(self) -> None:
         """Hold nothing any more: what the disk does not take at once is given up, with its error."""
@@ -144,7 +144,7 @@ class Writer:
             began = time.monotonic()
             try:
                 results = self._written([write for write, _ in some])
-            except Exception as error:  # noqa: BLE001  whoever put them in is told
+            except Exception as error:  # noqa: BLE001  their futures have it
                 why = passing(error)
                 if why and not self._ending:
                     self._tell(why, error)
@@ -152,7 +152,7 @@ class Writer:
                         self._some.wait_for(lambda: self._ending, PROBE_S)
                     most = 1
                     continue
-                if len(some) > 1:  # one by one, so that each is told of its own failure alone
+                if len(some) > 1:  # one by one, so that each future has its own error alone
                     most = 1
                     continue
                 if why:
@@ -203,5 +203,5 @@ class Writer:
         self.trouble = why
         if error is not None:
             log.warning("writes are held: %s", error)
-        for told in self._listeners:
-            told(why)
+        for text in self._listeners:
+            text(why)
