@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 
+from courtroom.datasets.precedents import row_id
 from courtroom.engine.crew import Crew
 from courtroom.experiments import begin
 from courtroom.experiments.estimate import Takes, estimate
-from courtroom.experiments.measures import wanted
+from courtroom.experiments.measures import at_hand, wanted
+from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.ports import House
 from courtroom.experiments.results import Results
 from courtroom.experiments.spec import Experiment
@@ -129,6 +131,8 @@ class Lab:
         cases = {
             row.id: (row.case, row.category) for row in begin.rows_of(self._house.datasets, kept.experiment.dataset)
         }
+        dataset = kept.experiment.dataset
+        relevance = self._house.datasets.relevance(dataset.name, dataset.version)
         return [
             CellRow(
                 number=cell.number,
@@ -140,7 +144,8 @@ class Lab:
                 run=cell.run,
                 state=cell.state,
                 reason=cell.reason,
-                outcome=cell.outcome,
+                outcome=_of_rows(cell.outcome, dataset.name),
+                relevance=relevance.get(cell.row, {}),
             )
             for cell in self.store.cells(kept.id)
             if cell.phase == "test"
@@ -149,4 +154,14 @@ class Lab:
     def results(self, name: str) -> Results:
         """Everything that an experiment shows so far."""
         kept = self.store.experiment(name)
-        return Results(kept, self.rows(kept.id), wanted(kept.kind, kept.experiment.measures))
+        rows = self.rows(kept.id)
+        scored = [one for row in rows if (one := row.scored)]
+        measures, notes = at_hand(wanted(kept.kind, kept.experiment.measures), scored)
+        return Results(kept, rows, measures, notes)
+
+
+def _of_rows(outcome: Outcome | None, dataset: str) -> Outcome | None:
+    """An outcome whose precedents have the ids of the dataset's rows that they were made of."""
+    if outcome is None or not outcome.looked_up:
+        return outcome
+    return outcome.model_copy(update={"looked_up": tuple(row_id(dataset, name) for name in outcome.looked_up)})

@@ -35,6 +35,8 @@ class Results:
     kept: Kept
     rows: Sequence[CellRow]
     measures: tuple[Measure, ...]
+    notes: tuple[str, ...] = ()
+    """Which columns are left out, and why."""
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -105,6 +107,7 @@ class Results:
                 }
                 for arm, one in self.steady.items()
             },
+            "notes": list(self.notes),
             "summary": summary(self.pairs, self.overall),
             "pairs": [
                 {

@@ -151,7 +151,7 @@ def export(
     with opened() as house:
         found = house.experiments.results(name)
         if to.suffix == ".md":
-            write(to, markdown(found.table, found.pairs, found.overall))
+            write(to, markdown(found.table, found.pairs, found.overall, found.notes))
         elif to.suffix == ".tex":
             write(to, latex(found.table, found.pairs))
         else:
@@ -222,7 +222,7 @@ def _print_results(found: Results, as_json: bool) -> None:
     if as_json:
         print(json.dumps(_finite(found.as_data()), ensure_ascii=False))
     else:
-        print(markdown(found.table, found.pairs, found.overall))
+        print(markdown(found.table, found.pairs, found.overall, found.notes))
 
 
 def _print_estimate(takes: Takes, as_json: bool) -> None:

@@ -68,6 +68,8 @@ def _shown(house: Courthouse, found: Results) -> None:
     groups = found.table.groups
     group = st.selectbox("Cases", groups, key="experiment-group") if len(groups) > 1 else groups[0]
     st.dataframe(_table(found, group), hide_index=True, width="stretch")
+    for note in found.notes:
+        st.caption(literal(note))
     pairs = [pair for pair in found.pairs if pair.group == group]
     overall = [one for one in found.overall if one.group == group]
     for line in summary(pairs, overall):
@@ -209,7 +211,9 @@ def _every_cell(found: Results) -> None:
     name = found.kept.name
     with st.container(horizontal=True):
         st.download_button("Cells as CSV", frame_of(found.rows, found.measures).to_csv(index=False), f"{name}.csv")
-        st.download_button("Table as Markdown", markdown(found.table, found.pairs, found.overall), f"{name}.md")
+        st.download_button(
+            "Table as Markdown", markdown(found.table, found.pairs, found.overall, found.notes), f"{name}.md"
+        )
         st.download_button("Table as LaTeX", latex(found.table, found.pairs), f"{name}.tex")
 
 
