@@ -113,6 +113,12 @@ def test_each_arm_learns_by_itself_and_its_tests_see_that_frozen_under_a_name(ho
     assert many(house.knowledge.snapshots.named(names["learns"])) == len(TRAINED), "it began with nothing learned"
     assert many(house.knowledge.snapshots.named(names["learns without directives"])) == len(TRAINED)
     assert house.knowledge.snapshots.named(names["one judge"]).digest == before.digest
+    found = house.experiments.results(name)
+    curve = found.breakdown("learning", found.measures[0])
+    assert [(point.arm, point.label, point.cells) for point in curve.points] == [
+        (arm["name"], label, 1) for arm in ARMS[:2] for label in ("0", "1")
+    ], "each case of the training by how many were learned from before"
+    assert {row.row for row in found.rows} == {*TESTED}, "and no such case is in the table"
 
 
 def spec_digest(house: Courthouse, name: str) -> str:

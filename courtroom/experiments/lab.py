@@ -11,9 +11,10 @@ from courtroom.experiments import begin
 from courtroom.experiments.estimate import Takes, estimate
 from courtroom.experiments.measures import at_hand, wanted
 from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.plan import Phase
 from courtroom.experiments.ports import House
 from courtroom.experiments.results import Results
-from courtroom.experiments.spec import Experiment
+from courtroom.experiments.spec import Cases, Experiment
 from courtroom.experiments.store import ExperimentStore
 from courtroom.experiments.sure import Repeats
 from courtroom.experiments.table import CellRow
@@ -120,26 +121,30 @@ class Lab:
 
     # --- after ----------------------------------------------------------------------------------------------
 
-    def rows(self, name: str) -> list[CellRow]:
-        """Every cell that counts in the table, with its case and what it came to so far; cells that only teach are left out.
+    def rows(self, name: str, phase: Phase = "test") -> list[CellRow]:
+        """Every cell that counts in the table, with its case and what it came to so far; or every cell that only teaches.
 
         Raises:
             CourtroomError: the dataset's version is not there any more.
         """
         kept = self.store.experiment(name)
-        arms = [arm.name for arm in kept.experiment.arms]
-        cases = {
-            row.id: (row.case, row.category) for row in begin.rows_of(self._house.datasets, kept.experiment.dataset)
-        }
-        dataset = kept.experiment.dataset
-        relevance = self._house.datasets.relevance(dataset.name, dataset.version)
+        cells = list(self.store.cells(kept.id, phase=phase))
+        if not cells:
+            return []
+        experiment, datasets = kept.experiment, self._house.datasets
+        dataset = experiment.dataset
+        chosen = dataset if phase == "test" else Cases(
+            name=dataset.name, version=dataset.version, split=experiment.knowledge.train
+        )  # fmt: skip
+        rows = {row.id: (row.case, row.category) for row in begin.rows_of(datasets, chosen)}
+        relevance = datasets.relevance(dataset.name, dataset.version)
         return [
             CellRow(
                 number=cell.number,
-                arm=arms[cell.arm],
+                arm=experiment.arms[cell.arm].name,
                 row=cell.row,
-                case=cases[cell.row][0],
-                category=cases[cell.row][1],
+                case=rows[cell.row][0],
+                category=rows[cell.row][1],
                 repeat=cell.repeat,
                 run=cell.run,
                 state=cell.state,
@@ -147,8 +152,7 @@ class Lab:
                 outcome=_of_rows(cell.outcome, dataset.name),
                 relevance=relevance.get(cell.row, {}),
             )
-            for cell in self.store.cells(kept.id)
-            if cell.phase == "test"
+            for cell in cells
         ]
 
     def results(self, name: str) -> Results:
@@ -157,7 +161,7 @@ class Lab:
         rows = self.rows(kept.id)
         scored = [one for row in rows if (one := row.scored)]
         measures, notes = at_hand(wanted(kept.kind, kept.experiment.measures), scored)
-        return Results(kept, rows, measures, notes)
+        return Results(kept, rows, measures, notes, self.rows(kept.id, "train"))
 
 
 def _of_rows(outcome: Outcome | None, dataset: str) -> Outcome | None:

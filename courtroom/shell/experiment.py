@@ -13,6 +13,7 @@ import typer
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.shell.experiment_figure import figure
 from courtroom.shell.house import opened
 from courtroom.shell.options import Json, Model, Set, pairs
 from courtroom.shell.output import LOOK_S, write
@@ -157,6 +158,9 @@ def export(
         else:
             write_frame(frame_of(found.rows, found.measures), to)
         print(to)
+
+
+app.command("figure")(figure)
 
 
 @app.command("sure")

@@ -17,6 +17,7 @@ from courtroom.experiments.store import Kept
 from courtroom.experiments.words import number, sentence, summary
 from courtroom.experiments.written import latex, markdown, marks
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
+from pages.parts.experiments.breakdown_view import breakdown_view
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.units import count, duration, money
@@ -87,6 +88,7 @@ def _shown(house: Courthouse, found: Results) -> None:
     if any(spent.calls for spent in found.table.spent.values()):
         st.subheader("What it costs", help="The line joins the arms that no other arm beats for less.")
         st.plotly_chart(draw_frontier(found.table, group, measure, theme), key="experiment-frontier")
+    breakdown_view(found, group, measure, theme)
     if measure.each is not None:
         _matrix(house, found, group, measure, theme)
 
