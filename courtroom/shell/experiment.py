@@ -163,6 +163,43 @@ def export(
 app.command("figure")(figure)
 
 
+@app.command("inspect")
+def inspect(
+    name: Name,
+    to: Annotated[Path, typer.Option(help="A folder for the logs, one for each arm.")],
+) -> None:
+    """Write an experiment as logs of Inspect: `inspect view --log-dir FOLDER` opens them. Needs the extra `inspect`."""
+    from courtroom.experiments.inspect_log import write_logs
+
+    with opened() as house:
+        for path in write_logs(house.experiments.results(name), to, house.record, house.answers):
+            print(path)
+
+
+@app.command("spans")
+def spans(
+    name: Name,
+    to: Annotated[Path | None, typer.Option(help="A file for OTLP in JSON, a line a run (.jsonl).")] = None,
+    endpoint: Annotated[
+        str | None,
+        typer.Option(help="An OTLP/HTTP receiver's address for traces; by default that of OTEL_EXPORTER_OTLP_*."),
+    ] = None,
+    texts: Annotated[bool, typer.Option("--texts", help="Also what was sent and what came back.")] = False,
+) -> None:
+    """Write an experiment's runs as OpenTelemetry spans to a file, or send them to a receiver. Needs the extra `otel`."""
+    from courtroom.experiments.spans import as_json, send, traces
+
+    if to is not None and endpoint is not None:
+        raise CourtroomError("Give --to for a file or --endpoint for a receiver, not both.")
+    with opened() as house:
+        several = traces(house.experiments.results(name), house.record, house.answers, texts)
+        if to is None:
+            print(f"{send(several, endpoint)} runs sent.")
+        else:
+            write(to, "".join(f"{as_json(one)}\n" for one in several))
+            print(to)
+
+
 @app.command("sure")
 def sure(
     run_: Annotated[str, typer.Argument(metavar="RUN", help="A run with a verdict.")],
