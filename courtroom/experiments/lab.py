@@ -100,12 +100,16 @@ class Lab:
         self._crew.halt(kept.id, "paused", "Paused. Go on at any time; nothing is lost.", under_way)
 
     def delete(self, name: str) -> None:
-        """Forget an experiment and its runs; answers stay."""
+        """Forget an experiment, its runs, and the memories that it named and nothing else names; answers stay."""
         kept = self.store.experiment(name)
         if kept.status == "running":
             self.pause(kept.id)
             self.wait(kept.id)
-        self.store.delete(kept.id, self._house.store.take_out)
+        with self._house.store.together():
+            self.store.delete(kept.id, self._house.store.take_out)
+            for memory in Training.kept_by(kept.experiment):
+                if not self.store.names_snapshot(memory):
+                    self._house.knowledge.snapshots.forget(memory)
 
     def take_up_interrupted(self) -> list[str]:
         """Go on with the experiments whose process has died; their ids."""

@@ -273,9 +273,10 @@ def _print_estimate(takes: Takes, as_json: bool) -> None:
     for arm in takes.arms:
         money = "price not known" if arm.money is None else f"US$ {arm.money:.4g}"
         print(f"{arm.arm}\t{arm.cells} cells\t{arm.calls} calls\t{arm.tokens} tokens\t{money}")
+    teaching = f" ({takes.training} of them only teach)" if takes.training else ""
     money = "an unknown amount of money" if takes.money is None else f"US$ {takes.money:.4g}"
     print(
-        f"{takes.cells} cells take about {takes.calls} calls, {takes.tokens} tokens and {money}. Answers that cells share, "
+        f"{takes.cells} cells{teaching} take about {takes.calls} calls, {takes.tokens} tokens and {money}. Answers that cells share, "
         f"or that are on record, save {takes.shared} calls. {takes.rehearsed} cells were rehearsed."
     )
 
