@@ -77,8 +77,38 @@ def test_texts_are_told_apart_by_whether_their_hearings_disagreed() -> None:
     assert FEATURES["votes"].of(row(None)) == "2 of 3"
 
 
+def test_one_arms_hearings_tell_which_texts_are_hard_for_all_arms() -> None:
+    """So a single model's accuracy on the same ambiguous texts stands beside (Courtroom-LLM, figure 6)."""
+
+    def cell_of(number: int, arm: str, label: str, ambiguous: bool | None) -> CellRow:
+        told = {} if ambiguous is None else {"ambiguous": ambiguous}
+        outcome = Outcome(outcome=label, details={"results": [{"id": "t", "label": label, **told}]})
+        return CellRow(number, arm, f"text-{number}", task("yes"), "", 0, "", "done", "", outcome)
+
+    cells = [cell_of(number, "single", "no" if number < 2 else "yes", None) for number in range(4)]
+    cells += [cell_of(number, "court", "yes", number < 2) for number in range(4)]
+    found = breakdown(cells, ["single", "court"], MEASURES["labelled"]["accuracy"], FEATURES["difficulty"])
+    assert {(point.arm, point.label): point.value.value for point in found.points} == {
+        ("single", "clear text"): 1.0,
+        ("single", "ambiguous text"): 0.0,
+        ("court", "clear text"): 1.0,
+        ("court", "ambiguous text"): 1.0,
+    }
+
+
+def test_accuracy_by_share_of_votes_adds_up_to_the_calibration_error(cells: list[CellRow]) -> None:
+    found = breakdown(cells, ["a"], ACCURACY, FEATURES["share"])
+    shares = {"80 to 90 %": 14 / 17, "90 to 100 %": 1.0}
+    (calibration,) = [MEASURES["dispute"]["calibration"]]
+    mine = [scored for one in cells if one.arm == "a" and (scored := one.scored)]
+    error = calibration.finish(calibration.parts(mine).sum(axis=0, keepdims=True))[0]
+    assert sum(point.share * abs(point.value.value - shares[point.label]) for point in found.points) == pytest.approx(
+        error
+    )
+
+
 def test_what_does_not_differ_is_not_offered(cells: list[CellRow]) -> None:
-    assert [one.name for one in told_apart(cells)] == ["difficulty", "rounds", "real-votes", "votes"]
+    assert [one.name for one in told_apart(cells)] == ["difficulty", "rounds", "real-votes", "share", "votes"]
     assert told_apart(cells[:1]) == []
 
 
@@ -156,7 +186,9 @@ def test_the_shell_draws_a_figure_and_prints_its_numbers(home: Path, tmp_path: P
         "case-0": 1.0, "case-1": 0.0, "case-2": 1.0, "case-3": 1.0,
     }  # fmt: skip
     house = Courthouse(Settings(home=home))
-    with pytest.raises(CourtroomError, match="can't be told apart by “rounds”. Choose among: difficulty, real-votes"):
+    with pytest.raises(
+        CourtroomError, match="can't be told apart by “rounds”. Choose among: difficulty, real-votes, share"
+    ):
         house.experiments.results("votes").breakdown("rounds", ACCURACY)
     house.close()
 

@@ -9,7 +9,9 @@ from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.datasets.packing import margin_of
 from courtroom.datasets.splitting import BANDS
 from courtroom.evaluation.bootstrap import Interval, draw
+from courtroom.evaluation.calibration import BINS, bin_of
 from courtroom.experiments.measures import Measure, Scored
+from courtroom.experiments.measures.votes import share_and_hit
 from courtroom.experiments.table import ArmGroup, CellRow
 
 MARGINS = ("near tie", "clear margin", "large margin")
@@ -31,6 +33,8 @@ class Feature:
     """The class of a cell; None where it is not known."""
     order: Callable[[str], object] | None = None
     """By what classes are sorted; by their names without one, and then no line joins them."""
+    of_case: bool = False
+    """Whether it is the case's own: where an arm's cell does not tell, another arm's cell of the same case does."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +84,16 @@ class Breakdown:
 def breakdown(rows: Sequence[CellRow], arms: Sequence[str], measure: Measure, feature: Feature) -> Breakdown:
     """A measure by a feature, with the bootstrap's intervals over the cases of each class."""
     found: dict[tuple[str, str], list[CellRow]] = {}
-    for row in rows:
+    of_cases: dict[str, str] = {}
+    for row in rows if feature.of_case else ():
         if (scored := row.scored) and (label := feature.of(scored)) is not None:
-            found.setdefault((row.arm, label), []).append(row)
+            of_cases.setdefault(row.row, label)
+    for row in rows:
+        if scored := row.scored:
+            label = feature.of(scored)
+            label = of_cases.get(row.row) if label is None else label
+            if label is not None:
+                found.setdefault((row.arm, label), []).append(row)
     labels = sorted({label for _, label in found}, key=feature.order or str)  # type: ignore[arg-type]
     return Breakdown(
         feature.title, measure, tuple(labels), feature.order is not None, _points(found, arms, labels, measure)
@@ -135,7 +146,7 @@ def _points(
 
 
 def _difficulty(row: Scored) -> str | None:
-    """Of a dispute by the real jury's margin, of a text by whether its own run's hearings disagreed."""
+    """Of a dispute by the real jury's margin, of a text by whether the preliminary hearings of a run on it disagreed."""
     margin = margin_of(row.case)
     if margin is not None:
         return MARGINS[sum(margin > band for band in BANDS)]
@@ -162,6 +173,15 @@ def _votes(row: Scored) -> str | None:
     return f"{max(counts.values())} of {sum(counts.values())}"
 
 
+def _share(row: Scored) -> str | None:
+    """In which bin the outcome's share of the votes lies: what the calibration error is summed over."""
+    found = share_and_hit(row)
+    if found is None:
+        return None
+    number = bin_of(found[0])
+    return f"{100 * number // BINS} to {100 * (number + 1) // BINS} %"
+
+
 def _numbers(label: str) -> tuple[float, ...]:
     """Splits from all for the first side to all for the other, then larger panels; majorities from the smallest share."""
     if ":" in label:
@@ -181,6 +201,7 @@ FEATURES: Mapping[str, Feature] = {
             "CyberJurors, figure 5 (b); Courtroom-LLM, figure 6",
             _difficulty,
             EASY_FIRST.index,
+            True,
         ),
         Feature(
             "rounds",
@@ -190,6 +211,13 @@ FEATURES: Mapping[str, Feature] = {
             _numbers,
         ),
         Feature("real-votes", "Real jury's votes, buyer to seller", "CyberJurors, figure 7 (a)", _real_votes, _numbers),
+        Feature(
+            "share",
+            "Share of votes for the outcome",
+            "Guo et al. 2017, figure 1",
+            _share,
+            lambda label: int(label.split()[0]),
+        ),
         Feature("votes", "Votes of the run", "CyberJurors, figure 7 (b)", _votes, _numbers),
     )
 }

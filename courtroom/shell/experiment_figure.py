@@ -29,7 +29,7 @@ def figure(
     what: Annotated[
         str,
         typer.Argument(
-            help="values, frontier, matrix; or by category, difficulty, rounds, real-votes, votes; or learning."
+            help="values, frontier, matrix; or by category, difficulty, rounds, real-votes, votes, share; or learning."
         ),
     ],
     measure: Annotated[str, typer.Option(help="Which measure; by default the table's first.")] = "",

@@ -60,6 +60,14 @@ def _quality(row: Scored) -> float | None:
     return found.combined if found else None
 
 
+def _dimension(name: str) -> Callable[[Scored], float | None]:
+    def score(row: Scored) -> float | None:
+        found = quality(row)
+        return float(getattr(found, name)) if found else None
+
+    return score
+
+
 def _effectiveness(row: Scored) -> float | None:
     found = quality(row)
     return cost_effectiveness(found, row.outcome.wall_s) if found else None
@@ -73,6 +81,7 @@ DOCUMENTS: tuple[Measure, ...] = (
     mean("bertscore", "BERTScore F1", BERTSCORE, _alike("f1"), missing=_why_not),
     mean("bertscore_precision", "BERTScore precision", BERTSCORE, _alike("precision"), missing=_why_not),
     mean("bertscore_recall", "BERTScore recall", BERTSCORE, _alike("recall"), missing=_why_not),
+    *(mean(name, name.capitalize(), PAPER, _dimension(name), percent=False) for name in Quality.model_fields),
     mean("quality", "Judged quality", PAPER, _quality, percent=False),
     mean("cost_effectiveness", "Quality a second", PAPER, _effectiveness, percent=False),
 )
