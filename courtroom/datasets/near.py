@@ -13,8 +13,8 @@ SHINGLE = 5
 """Characters that are compared at once; so a text needs no words to be told apart, Chinese or English."""
 ALIKE = 0.8
 """From this share of their shingles in common, two texts are near-duplicates (Lee et al. 2022, section 4.2, who set 0.8 on edit similarity)."""
-MOST_ROWS = 10_000
-"""Of a larger dataset, so many rows are drawn and compared."""
+MOST_ROWS, MOST_CHARACTERS = 5_000, 5_000
+"""Of a larger dataset, so many rows are drawn and compared; of a longer text, its beginning. This bounds time and memory."""
 PERMUTATIONS = 128
 MOST_SHOWN = 50
 
@@ -65,10 +65,10 @@ def near_duplicates(
     sample = MOST_ROWS if info.count > MOST_ROWS else None
     rows = [(row.id, row.split, _squeezed(text_of(row.case)))
             for row in datasets.rows(name, info.version, sample=sample, seed=seed)]  # fmt: skip
-    texts = [_shingles(text) for *_, text in rows]
     found = []
-    for one, other in _candidates(texts, alike):
-        share = len(texts[one] & texts[other]) / len(texts[one] | texts[other])
+    for one, other in _candidates([text for *_, text in rows], alike):
+        first, second = _shingles(rows[one][2]), _shingles(rows[other][2])
+        share = len(first & second) / len(first | second)
         if share >= alike and rows[one][2] != rows[other][2]:
             ids, splits = (rows[one][0], rows[other][0]), (rows[one][1], rows[other][1])
             found.append(Near(rows=ids, splits=splits, alike=share))
@@ -79,18 +79,18 @@ def near_duplicates(
     )
 
 
-def _candidates(texts: Sequence[frozenset[bytes]], alike: float) -> list[tuple[int, int]]:
+def _candidates(texts: Sequence[str], alike: float) -> list[tuple[int, int]]:
     """Places of texts that may be alike enough, each pair once, the earlier first."""
     from datasketch import MinHash, MinHashLSH
 
     found: list[tuple[int, int]] = []
     # A little lower than asked for, so that few pairs that are just alike enough are missed.
     index: Any = MinHashLSH(threshold=max(0.1, alike - 0.1), num_perm=PERMUTATIONS)
-    for place, shingles in enumerate(texts):
-        if not shingles:
+    for place, text in enumerate(texts):
+        if not text:
             continue
         print_ = MinHash(num_perm=PERMUTATIONS, seed=1)
-        print_.update_batch(sorted(shingles))
+        print_.update_batch(sorted(_shingles(text)))
         found += [(int(earlier), place) for earlier in sorted(index.query(print_))]
         index.insert(place, print_)
     return found
@@ -102,5 +102,5 @@ def _shingles(text: str) -> frozenset[bytes]:
 
 
 def _squeezed(text: str) -> str:
-    """Without what tells no texts apart: white space, punctuation and case."""
-    return "".join(sign for sign in text.casefold() if sign.isalnum())
+    """Its beginning, without what tells no texts apart: white space, punctuation and case."""
+    return "".join(sign for sign in text.casefold() if sign.isalnum())[:MOST_CHARACTERS]
