@@ -113,12 +113,15 @@ def test_what_does_not_differ_is_not_offered(cells: list[CellRow]) -> None:
 
 
 def test_a_learning_curve_is_over_blocks_in_the_order_in_which_cases_came() -> None:
-    # 20 cases in blocks of two: those after the tenth are right.
+    # 20 cases in blocks of five: those after the tenth are right.
     cells = [cell(number, "a", (17, 0), (17, 0) if number >= 10 else (0, 17)) for number in range(20)]
     found = learning_curve(list(reversed(cells)), ["a"], ACCURACY)
-    assert found.labels[:2] == ("0 to 1", "2 to 3")
-    assert [point.value.value for point in found.points] == [0.0] * 5 + [1.0] * 5
-    assert {point.cases for point in found.points} == {2}
+    assert found.labels == ("0 to 4", "5 to 9", "10 to 14", "15 to 19")
+    assert [point.value.value for point in found.points] == [0.0, 0.0, 1.0, 1.0]
+    assert {point.cases for point in found.points} == {5}
+    many = [cell(number, "a", (17, 0), (17, 0)) for number in range(95)]
+    assert len(learning_curve(many, ["a"], ACCURACY).points) == 10
+    assert learning_curve(cells[:2], ["a"], ACCURACY).labels == ("0", "1")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

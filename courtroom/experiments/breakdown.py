@@ -17,8 +17,8 @@ from courtroom.experiments.table import ArmGroup, CellRow
 MARGINS = ("near tie", "clear margin", "large margin")
 TEXTS = {False: "clear text", True: "ambiguous text"}
 EASY_FIRST = (*reversed(MARGINS), *TEXTS.values())
-BLOCKS = 10
-"""A learning curve has so many points at most."""
+BLOCKS, TOGETHER = 10, 5
+"""A learning curve has so many points at most, each of so many cases at least where that leaves three points."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def learning_curve(trained: Sequence[CellRow], arms: Sequence[str], measure: Mea
     labels: dict[str, int] = {}
     for arm in arms:
         mine = sorted((row for row in trained if row.arm == arm and row.outcome), key=lambda row: row.number)
-        size = max(1, -(-len(mine) // BLOCKS))
+        size = max(-(-len(mine) // BLOCKS), TOGETHER if len(mine) >= 3 * TOGETHER else 1)
         for place, row in enumerate(mine):
             first = place // size * size
             last = min(first + size, len(mine)) - 1
