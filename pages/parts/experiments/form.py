@@ -169,6 +169,8 @@ def _bar(house: Courthouse, experiment: Experiment) -> None:
 
 
 def _takes(takes: ExperimentEstimate) -> None:
+    if takes.training:
+        st.caption(f"{many(takes.training, 'cell')} of these only teach the memory.")
     st.markdown(
         f"**{many(takes.cells, 'cell')}** take about **{count(takes.calls)} calls** and {count(takes.tokens)} tokens: "
         f"{literal(money(takes.money))}. Answers that cells share, or that are on record, save {count(takes.shared)} calls.",
