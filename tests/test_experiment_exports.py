@@ -15,7 +15,7 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.experiments.results import Results
+from courtroom.experiments.results import ExperimentResults
 from courtroom.settings import Settings
 from tests.openai_server import OpenAIServer
 from tests.test_experiment_columns import shell
@@ -64,7 +64,7 @@ def house(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 
 @pytest.fixture
-def found(house: Courthouse) -> Results:
+def found(house: Courthouse) -> ExperimentResults:
     return house.experiments.results("feelings")
 
 
@@ -82,7 +82,7 @@ def logs(house: Courthouse, tmp_path: Path) -> dict[str, Any]:
     return {log.eval.metadata["arm"]: log for log in read}
 
 
-def test_each_arm_is_a_log_with_a_sample_for_each_cell(found: Results, logs: dict[str, Any]) -> None:
+def test_each_arm_is_a_log_with_a_sample_for_each_cell(found: ExperimentResults, logs: dict[str, Any]) -> None:
     assert logs.keys() == {*found.arms}
     for arm, log in logs.items():
         assert log.status == "success"
@@ -101,7 +101,9 @@ def test_each_arm_is_a_log_with_a_sample_for_each_cell(found: Results, logs: dic
     assert totals.keys() == {"accuracy", "macro_f1"}
 
 
-def test_what_was_said_is_in_the_log_with_what_it_took(house: Courthouse, found: Results, logs: dict[str, Any]) -> None:
+def test_what_was_said_is_in_the_log_with_what_it_took(
+    house: Courthouse, found: ExperimentResults, logs: dict[str, Any]
+) -> None:
     row = next(row for row in found.rows if row.arm == "one judge")
     record, sample = house.record(row.run), logs["one judge"].samples[0]
     replies = [house.answers.reply(call.keys[-1]) for call in record.calls]
@@ -182,7 +184,7 @@ def said(span: Any) -> dict[str, Any]:
 
 
 def test_each_run_is_a_trace_of_its_stages_and_calls(
-    house: Courthouse, found: Results, sent: list[tuple[dict[str, str], bytes]]
+    house: Courthouse, found: ExperimentResults, sent: list[tuple[dict[str, str], bytes]]
 ) -> None:
     rows = [row for row in found.rows if row.run and row.state == "done"]
     assert len(sent) == len(rows) == 4
@@ -248,7 +250,7 @@ def test_spans_go_into_a_file_the_same_each_time_and_without_texts(house: Courth
 
 
 def test_a_receiver_that_is_not_there_is_named_in_a_sentence(
-    found: Results, house: Courthouse, monkeypatch: pytest.MonkeyPatch
+    found: ExperimentResults, house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spans = pytest.importorskip("courtroom.experiments.spans")
     pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the extra `otel` is not installed")

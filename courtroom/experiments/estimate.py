@@ -10,7 +10,7 @@ from courtroom.datasets import Row
 from courtroom.engine.setup import Setup
 from courtroom.experiments.begin import rows_of, setups_of
 from courtroom.experiments.plan import Phase
-from courtroom.experiments.ports import House
+from courtroom.experiments.ports import ExperimentHouse
 from courtroom.experiments.spec import Cases, Experiment
 from courtroom.experiments.training import Training
 from courtroom.models.request import Reply
@@ -20,7 +20,7 @@ REHEARSED = 12
 
 
 @dataclass(frozen=True)
-class ArmTakes:
+class ArmEstimate:
     """What one arm will take, its training included."""
 
     arm: str
@@ -35,7 +35,7 @@ class ArmTakes:
 
 
 @dataclass(frozen=True)
-class Takes:
+class ExperimentEstimate:
     """What all arms will take."""
 
     cells: int
@@ -48,7 +48,7 @@ class Takes:
     """Calls that are not asked because another cell asks the same, or the answer is on record."""
     tokens: int
     money: float | None
-    arms: tuple[ArmTakes, ...]
+    arms: tuple[ArmEstimate, ...]
 
 
 @dataclass
@@ -63,7 +63,9 @@ class _Taken:
     money: float | None = field(default=0.0)
 
 
-def estimate(experiment: Experiment, kind: str, house: House, progress: Callable[[int, int], None]) -> Takes:
+def estimate(
+    experiment: Experiment, kind: str, house: ExperimentHouse, progress: Callable[[int, int], None]
+) -> ExperimentEstimate:
     """An estimate; nothing is asked of any language model or put on record.
 
     An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet.
@@ -100,7 +102,7 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
     progress(total, total)
     arms = tuple(_arm(experiment.arms[place].name, place, taken) for place in setups)
     prices = [arm.money for arm in arms]
-    return Takes(
+    return ExperimentEstimate(
         cells=sum(arm.cells for arm in arms),
         training=sum(arm.training for arm in arms),
         rehearsed=total,
@@ -112,10 +114,10 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
     )
 
 
-def _arm(name: str, place: int, taken: dict[tuple[int, Phase], _Taken]) -> ArmTakes:
+def _arm(name: str, place: int, taken: dict[tuple[int, Phase], _Taken]) -> ArmEstimate:
     both = [one for (of, _), one in taken.items() if of == place]
     prices = [None if one.money is None else one.money * one.more for one in both]
-    return ArmTakes(
+    return ArmEstimate(
         name,
         sum(one.cells for one in both),
         taken[place, "train"].cells if (place, "train") in taken else 0,
@@ -125,7 +127,7 @@ def _arm(name: str, place: int, taken: dict[tuple[int, Phase], _Taken]) -> ArmTa
     )
 
 
-def _chosen(cases: Cases, house: House) -> tuple[list[Row], int]:
+def _chosen(cases: Cases, house: ExperimentHouse) -> tuple[list[Row], int]:
     """The rows that are rehearsed, and how many there are in all."""
     ids = [row.id for row in rows_of(house.datasets, cases)]
     some = set(ids if len(ids) <= REHEARSED else random.Random(0).sample(ids, REHEARSED))

@@ -8,12 +8,12 @@ from concurrent.futures import Future
 from courtroom.datasets.precedents import row_id
 from courtroom.engine.crew import Crew
 from courtroom.experiments import begin
-from courtroom.experiments.estimate import Takes, estimate
+from courtroom.experiments.estimate import ExperimentEstimate, estimate
 from courtroom.experiments.measures import at_hand, wanted
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Phase
-from courtroom.experiments.ports import House
-from courtroom.experiments.results import Results
+from courtroom.experiments.ports import ExperimentHouse
+from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Cases, Experiment
 from courtroom.experiments.store import ExperimentStore
 from courtroom.experiments.sure import Repeats
@@ -25,7 +25,7 @@ from courtroom.experiments.work import Cells
 class Lab:
     """All experiments of one store, as one process drives them."""
 
-    def __init__(self, store: ExperimentStore, house: House) -> None:
+    def __init__(self, store: ExperimentStore, house: ExperimentHouse) -> None:
         self.store = store
         self.repeats = Repeats(house)
         self._house = house
@@ -53,7 +53,7 @@ class Lab:
 
     def estimate(
         self, experiment: Experiment, progress: Callable[[int, int], None] = lambda done, total: None
-    ) -> Takes:
+    ) -> ExperimentEstimate:
         """About what an experiment will take: calls, tokens, money, and how many calls shared answers save.
 
         Args:
@@ -159,13 +159,13 @@ class Lab:
             for cell in cells
         ]
 
-    def results(self, name: str) -> Results:
+    def results(self, name: str) -> ExperimentResults:
         """Everything that an experiment shows so far."""
         kept = self.store.experiment(name)
         rows = self.rows(kept.id)
         scored = [one for row in rows if (one := row.scored)]
         measures, notes = at_hand(wanted(kept.kind, kept.experiment.measures), scored)
-        return Results(kept, rows, measures, notes, self.rows(kept.id, "train"))
+        return ExperimentResults(kept, rows, measures, notes, self.rows(kept.id, "train"))
 
 
 def _of_rows(outcome: Outcome | None, dataset: str) -> Outcome | None:

@@ -10,11 +10,11 @@ from typing import Any
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.agreement import consistency, krippendorffs_alpha
 from courtroom.evaluation.significance import Tested
-from courtroom.experiments.breakdown import Breakdown, breakdown, learning_curve, told_apart
+from courtroom.experiments.breakdown import Breakdown, breakdown, learning_curve, differing
 from courtroom.experiments.comparison import Overall, Pair, over_repeats, overall, pairs
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.store import Kept
-from courtroom.experiments.table import ALL, ArmGroup, CellRow, Table, grouped, of_groups
+from courtroom.experiments.store import StoredExperiment
+from courtroom.experiments.table import ALL, ArmGroup, CellRow, ResultTable, grouped, of_groups
 from courtroom.experiments.words import sentence, summary
 
 LEARNING = "learning"
@@ -34,10 +34,10 @@ class Steady:
 
 
 @dataclass(frozen=True)
-class Results:
+class ExperimentResults:
     """One experiment as far as it is. Each part is worked out when it is first looked at."""
 
-    kept: Kept
+    kept: StoredExperiment
     rows: Sequence[CellRow]
     measures: tuple[Measure, ...]
     notes: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Results:
         return grouped(self.rows, self.kept.experiment.by_category)
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> ResultTable:
         """The table."""
         return of_groups(self.groups, self.rows, self.arms, self.measures)
 
@@ -90,11 +90,11 @@ class Results:
         if feature == LEARNING and self.trained:
             return learning_curve(self.trained, self.arms, measure)
         rows = [row for row in self.rows if group in (ALL, row.category)]
-        known = {one.name: one for one in told_apart(rows)}
+        known = {one.name: one for one in differing(rows)}
         if feature not in known:
             names = [*known, *([LEARNING] if self.trained else [])]
             raise CourtroomError(
-                f"The results can't be told apart by “{feature}”. Choose among: {', '.join(names) or 'nothing yet'}."
+                f"The results do not differ by “{feature}”. Choose among: {', '.join(names) or 'nothing yet'}."
             )
         return breakdown(rows, self.arms, measure, known[feature])
 

@@ -102,8 +102,8 @@ def show(
             house.datasets.rows(name, version, split, None, shown, sample, seed, category, contains) if shown else ()
         )
         if json_:
-            told = {**found.model_dump(), "rows": [row.model_dump(mode="json") for row in rows]}
-            print(json.dumps(told, ensure_ascii=False))
+            values = {**found.model_dump(), "rows": [row.model_dump(mode="json") for row in rows]}
+            print(json.dumps(values, ensure_ascii=False))
             return
         info = found.info
         print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\tfrom {info.source}\t{info.made}")
@@ -143,7 +143,7 @@ def split_(
 def check(name: str, version: Version = None, json_: Json = False) -> None:
     """Look for repeated rows, rows in several splits, and texts with several outcomes; exit code 1 where there are any.
 
-    Rows that say nearly the same are told too; they are no error.
+    Rows that say nearly the same are shown too; they are no error.
     """
     with opened() as house:
         found = examine(house.datasets, name, version)
@@ -151,8 +151,8 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
         if json_:
             print(json.dumps({**found.model_dump(), "near": near.model_dump()}, ensure_ascii=False))
         else:
-            told = [*found.sentences(), *near.sentences()]
-            print("\n".join(told) or f"{name}: nothing is wrong with its {found.info.count} rows.")
+            sentences = [*found.sentences(), *near.sentences()]
+            print("\n".join(sentences) or f"{name}: nothing is wrong with its {found.info.count} rows.")
     raise typer.Exit(0 if found.clean else 1)
 
 
@@ -210,8 +210,8 @@ def _asked(order: Order, error: NumberedLabels) -> Order:
 def _tell(done: Imported, as_json: bool) -> None:
     info = done.info
     if as_json:
-        told: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}
-        print(json.dumps({**told, "problems": [str(one) for one in done.problems]}, ensure_ascii=False))
+        values: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}
+        print(json.dumps({**values, "problems": [str(one) for one in done.problems]}, ensure_ascii=False))
     else:
         print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}")
     for problem in done.problems[:MOST_SHOWN]:

@@ -17,7 +17,7 @@ from courtroom.shell.output import write
 
 if TYPE_CHECKING:
     from courtroom.experiments.measures import Measure
-    from courtroom.experiments.results import Results
+    from courtroom.experiments.results import ExperimentResults
 
 WHOLE = ("values", "frontier", "matrix")
 """Figures that need no classes."""
@@ -88,14 +88,14 @@ def figure(
         print(to)
 
 
-def _measure(found: Results, name: str) -> Measure:
+def _measure(found: ExperimentResults, name: str) -> Measure:
     known = {measure.name: measure for measure in found.measures}
     if not known or (name and name not in known):
         raise CourtroomError(f"The table has no measure “{name}”. It has: {', '.join(known) or 'none'}.")
     return known[name] if name else next(iter(known.values()))
 
 
-def _first(found: Results) -> str:
+def _first(found: ExperimentResults) -> str:
     if not found.table.groups:
         raise CourtroomError("No cell is done yet. Start the experiment with `courtroom experiment resume`.")
     return found.table.groups[0]
