@@ -13,7 +13,7 @@ from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.errors import CourtroomError
-from courtroom.experiments.breakdown import FEATURES, breakdown, learning_curve, differing
+from courtroom.experiments.breakdown import FEATURES, breakdown, differing, learning_curve
 from courtroom.experiments.measures import MEASURES, Scored
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.table import CellRow

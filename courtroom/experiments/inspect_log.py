@@ -26,8 +26,8 @@ from courtroom.datasets.packing import text_of as words_of
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.experiments.recorded_calls import RecordedCall, chosen, recorded_calls, spans_of, texts_of
 from courtroom.experiments.measures import Measure
+from courtroom.experiments.recorded_calls import RecordedCall, chosen, recorded_calls, spans_of, texts_of
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.table import ALL, CellRow
 from courtroom.version import __version__

@@ -10,7 +10,7 @@ from typing import Any
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.agreement import consistency, krippendorffs_alpha
 from courtroom.evaluation.significance import Tested
-from courtroom.experiments.breakdown import Breakdown, breakdown, learning_curve, differing
+from courtroom.experiments.breakdown import Breakdown, breakdown, differing, learning_curve
 from courtroom.experiments.comparison import Overall, Pair, over_repeats, overall, pairs
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.store import StoredExperiment
