@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.datasets.importing import Order, Stopped
@@ -89,7 +89,7 @@ def test_near_duplicates_are_shown_when_a_dataset_is_checked(house: Courthouse) 
     app = shown()
     app.segmented_control(key="dataset_shown_letters").set_value("Check").run()
     assert not app.exception, app.exception
-    assert "1 pairs of rows are near-duplicates" in texts(app).replace("\\", "")
+    assert "Pairs of rows that say nearly the same: 1, e.g. a and b." in texts(app).replace("\\", "")
     (pairs,) = [one.value for one in app.dataframe if "Alike" in one.value.columns]
     assert list(pairs["Rows"]) == ["a, b"]
     assert 0.8 <= pairs["Alike"][0] < 1

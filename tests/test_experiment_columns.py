@@ -261,7 +261,7 @@ def test_near_duplicates_are_shown_with_their_splits(house: Courthouse) -> None:
     found = near_duplicates(house.datasets, "letters")
     assert {one.rows for one in found.pairs} == {("one", "three"), ("two", "three")}, "the very same is no near one"
     assert (found.found, found.across, found.compared) == (2, 2, 4)
-    assert "2 of these pairs are in two splits" in found.sentences()[0]
+    assert "Of these, 2 are in two splits" in found.sentences()[0]
     house.close()
 
 
