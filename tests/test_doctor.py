@@ -304,6 +304,7 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "DROP TABLE memory_states",
         "DROP TABLE memory_snapshots",
         "DROP TABLE asides",
+        *(f"CREATE VIRTUAL TABLE words_{name} USING fts5(words)" for name in ("statutes", "charges", "cases")),
         "DROP TABLE knowledge_removed",
         "DROP INDEX knowledge_by_version",
         "ALTER TABLE knowledge DROP COLUMN words",

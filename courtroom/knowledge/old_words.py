@@ -25,7 +25,8 @@ def take_over(database: Database, collection: str, line_of: Callable[[sqlite3.Ro
                 f"UPDATE knowledge SET words = (SELECT i.words FROM {index} AS i WHERE i.rowid = seq) WHERE {missing}",
                 (collection,),
             )
-        db.execute(f"DROP TABLE IF EXISTS {vocabulary}")
-        db.execute(f"DROP TABLE IF EXISTS {index}")
+        with suppress(sqlite3.OperationalError):  # this thread is reading rows; the next one to open it drops them
+            db.execute(f"DROP TABLE IF EXISTS {vocabulary}")
+            db.execute(f"DROP TABLE IF EXISTS {index}")
         for row in db.execute(f"SELECT seq, id, body FROM knowledge WHERE {missing}", (collection,)).fetchall():
             db.execute("UPDATE knowledge SET words = ? WHERE seq = ?", (line_of(row) or "", row["seq"]))
