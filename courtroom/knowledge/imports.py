@@ -41,7 +41,7 @@ BATCH = 200
 MARKS = {"之一": 1, "之二": 2, "之三": 3, "之四": 4, "之五": 5, "之六": 6, "之七": 7, "之八": 8}
 
 
-class Pending(Strict):
+class PendingImport(Strict):
     """An import under way, or interrupted."""
 
     digest: str
@@ -101,12 +101,14 @@ class Imports:
                 raise
         return digest
 
-    def pending(self) -> list[Pending]:
+    def pending(self) -> list[PendingImport]:
         """Imports that have not come to their end, oldest first."""
         rows = self._database.connection.execute("SELECT * FROM imports ORDER BY began")
-        return read_all(rows, lambda row: read("import", row["name"], lambda: Pending.model_validate(dict(row))))[0]
+        return read_all(rows, lambda row: read("import", row["name"], lambda: PendingImport.model_validate(dict(row))))[
+            0
+        ]
 
-    async def go_on(self, digest: str, progress: Progress = lambda what, done, total: None) -> Pending:
+    async def go_on(self, digest: str, progress: Progress = lambda what, done, total: None) -> PendingImport:
         """Take in what is still to be taken in, then bring the index up to date.
 
         Raises:
@@ -115,11 +117,11 @@ class Imports:
         with plainly("then go on with the import. What is in stays in"):
             return await self._go_on(digest, progress)
 
-    async def _go_on(self, digest: str, progress: Progress) -> Pending:
+    async def _go_on(self, digest: str, progress: Progress) -> PendingImport:
         row = self._database.connection.execute("SELECT * FROM imports WHERE digest = ?", (digest,)).fetchone()
         if row is None:
             raise CourtroomError("This import is done or was given up. Choose the file again to repeat it.")
-        job = Pending.model_validate(dict(row))
+        job = PendingImport.model_validate(dict(row))
         path = self._folder / f"{digest}.jsonl"
         if not path.exists():
             self.give_up(digest)
@@ -130,7 +132,7 @@ class Imports:
         self.give_up(digest)
         return job
 
-    def _take_in(self, job: Pending, path: Path, progress: Progress) -> None:
+    def _take_in(self, job: PendingImport, path: Path, progress: Progress) -> None:
         with path.open(encoding="utf-8", newline="\n") as lines:
             rest = islice(lines, job.done, job.total)
             done = job.done
@@ -150,7 +152,7 @@ class Imports:
                         self._remember(job)
                 progress("Taking in", done, job.total)
 
-    def _replaced(self, job: Pending, path: Path) -> list[Collection[Any]]:
+    def _replaced(self, job: PendingImport, path: Path) -> list[Collection[Any]]:
         """What an import puts its records in place of. Statutes that name no charges leave the list of charges as it is."""
         if job.how == "add":
             return []
@@ -161,7 +163,7 @@ class Imports:
                     found.append(self._knowledge.of("charges", job.base))
         return found
 
-    def _remember(self, job: Pending) -> None:
+    def _remember(self, job: PendingImport) -> None:
         self._database.connection.execute(
             "INSERT INTO origins (collection, file, digest, records, how, at) VALUES (?, ?, ?, ?, ?, ?)",
             (kept_as(job.collection, job.base), job.name, job.digest, job.total, job.how, time.time()),
@@ -175,7 +177,7 @@ class Imports:
     # --- within ---------------------------------------------------------------------------------------------
 
     def _ready(
-        self, job: Pending, lines: Iterable[str], new: list[Collection[Any]]
+        self, job: PendingImport, lines: Iterable[str], new: list[Collection[Any]]
     ) -> list[tuple[Collection[Any], list[Ready]]]:
         """What is to be written of some records, worked out before the store is locked for it.
 
@@ -202,7 +204,7 @@ class Imports:
 
         return joined
 
-    def _collections(self, job: Pending) -> list[Collection[Any]]:
+    def _collections(self, job: PendingImport) -> list[Collection[Any]]:
         """What an import changes."""
         kinds: tuple[Kind, ...] = ("statutes", "charges") if job.collection == "statutes" else (job.collection,)
         return [self._knowledge.of(kind, job.base) for kind in kinds]
