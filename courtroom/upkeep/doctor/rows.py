@@ -19,7 +19,6 @@ from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
 from courtroom.errors import Unreadable
-from courtroom.knowledge import word_index
 from courtroom.knowledge.imports import PendingImport
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
@@ -159,8 +158,11 @@ def set_aside(house: Courthouse, rows: list[tuple[str, sqlite3.Row, str]]) -> Pa
             else:
                 db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row["rowid_"],))
             if table == "knowledge":
-                word_index.drop(db, row["collection"], row["rowid_"])
                 db.execute("UPDATE collections SET changes = changes + 1 WHERE name = ?", (row["collection"],))
+                db.execute(
+                    "INSERT OR REPLACE INTO knowledge_removed SELECT name, ?, changes FROM collections WHERE name = ?",
+                    (row["id"], row["collection"]),
+                )
     return to
 
 
