@@ -20,7 +20,7 @@ from courtroom.shell.knowledge import app as knowledge
 from courtroom.shell.models import app as models
 from courtroom.shell.procedures import new_procedure, options, procedures
 from courtroom.shell.questions import audit, interview, mark, marks
-from courtroom.shell.runs import export, resume, run, runs, show
+from courtroom.shell.runs import export, import_run, resume, run, runs, show
 from courtroom.shell.sweep import sweep
 from courtroom.shell.upkeep import backup, doctor
 from courtroom.store.file import explained
@@ -39,6 +39,7 @@ app.add_typer(models, name="models")
 app.command("app", context_settings=PASSED_ON)(open_app)
 app.callback()(options)
 app.command("new-procedure")(new_procedure)
+app.command("import")(import_run)
 QUESTIONS = (audit, interview, mark, marks)
 for command in (run, resume, show, runs, export, fork, compare, sweep, align, *QUESTIONS, procedures, doctor, backup):
     app.command(command.__name__)(command)

@@ -66,16 +66,26 @@ def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.ht
 
     with opened() as house:
         record = house.record(run)
-        beside = house.asides.of(run), house.marks.of(run)
         if to.suffix == ".json":
-            text = report.as_json(record, house.answers, *beside)
+            _, text = house.files.export(run)
         elif to.suffix == ".html":
+            beside = house.asides.of(run), house.marks.of(run)
             procedure, sure = house.procedures[record.run.procedure], house.experiments.repeats.sentence(run)
             text = report.as_html(record, procedure, house.answers, house.media, *beside, sure=sure)
         else:
             raise CourtroomError("--to needs a file name that ends in .json or .html.")
         write(to, text)
         print(to)
+
+
+def import_run(file: Annotated[Path, typer.Argument(help="A run that was exported as JSON.")]) -> None:
+    """Take in a run that another Courtroom has exported, to be read and forked; a file that was changed is refused."""
+    with opened() as house:
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise CourtroomError(f"{file} can't be read: {error.strerror}. Check the path.") from error
+        print(house.files.take_in(data))
 
 
 def _case(house: Courthouse, name: str) -> Case:

@@ -287,6 +287,15 @@ MIGRATIONS: tuple[str, ...] = (
     );
     ALTER TABLE payments ADD COLUMN beside INTEGER NOT NULL DEFAULT 0;
     """,
+    # Runs imported from a file, with the file's hash. Their answers are kept apart: nobody here knows whether a model gave
+    # them, so they are shown and never served to another run. Panels of personas are saved under a name.
+    """
+    ALTER TABLE runs ADD COLUMN imported TEXT;
+    CREATE TABLE imported_answers (
+        run TEXT NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL, PRIMARY KEY (run, key)
+    );
+    CREATE TABLE panels (name TEXT PRIMARY KEY, body TEXT NOT NULL, saved REAL NOT NULL);
+    """,
 )
 
 

@@ -115,7 +115,7 @@ def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     for table, column, of in (
         *(
             (table, "run", "runs")
-            for table in ("events", "questions", "seats", "rewinds", "payments", "asides", "marks")
+            for table in ("events", "questions", "seats", "rewinds", "payments", "asides", "marks", "imported_answers")
         ),
         ("sweep_runs", "sweep", "sweeps"),
         ("experiment_cells", "experiment", "experiments"),

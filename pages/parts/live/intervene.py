@@ -34,7 +34,7 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
     if record.interventions:
         _listed(house, record)
     waits = record.run.status in ("paused", "failed") or house.runner.interrupted(run)
-    if not waits:
+    if not waits or record.run.imported:
         return
     seen_before = st.session_state.get(f"seen-interventions-{run}")
     st.session_state[f"seen-interventions-{run}"] = house.store.interventions.count(run)
@@ -99,7 +99,7 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
             st.code(_plain(one.before), language=None, wrap_lines=True)
             st.caption("After")
             st.code(_plain(one.after), language=None, wrap_lines=True)
-        if last and record.run.status in ("paused", "failed"):
+        if last and not record.run.imported and record.run.status in ("paused", "failed"):
             why = why_not_undo(record, one)
             if st.button(
                 "Undo",
