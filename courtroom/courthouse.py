@@ -45,6 +45,7 @@ from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
+from courtroom.panel.panels import PanelStore
 from courtroom.questions.asides import AsideStore
 from courtroom.questions.audit import Audits
 from courtroom.questions.interview import METHODS, Interviews
@@ -96,6 +97,7 @@ class Courthouse:
         self.people = People(self.database, self.writer)
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
+        self.panels = PanelStore(self.database)
         self.asides = AsideStore(self.database)
         self.marks = MarkStore(self.database)
         self.taking_in: dict[str, TakingIn] = {}

@@ -8,6 +8,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.comparison import Comparison, compare
 from pages.parts.compare.answers import answers_beside
 from pages.parts.compare.runs import chosen_runs, in_a_sentence, run_cards, standing
+from pages.parts.compare.table import comparison_table
 from pages.parts.compare.views import look_ups_beside, views_beside
 from pages.parts.compare.votes import members_beside, votes_beside
 from pages.parts.shared.beside import differences_view
@@ -23,6 +24,7 @@ TITLES = {"case": "Case", "procedure": "Procedure", "setup": "Setup", "seed": "S
 
 house = courthouse()
 st.title("Compare")
+comparison_table(house)
 records = chosen_runs(house)
 if len(records) < 2:
     st.info("Choose two to four runs; their address can be shared.", icon=":material/compare:")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping
 
 from courtroom.engine.answers import AnswerStore
@@ -59,9 +60,14 @@ class RunFiles:
             raise CourtroomError(f"The run {file.run.id} is here already. Open it on the page Runs.")
         if self._store.leads_to(file.run.parent, file.run.id):
             raise CourtroomError("This run is said to be a fork of itself. Ask for the file anew.")
-        with self._store.together():
-            self._put(file)
-            self._try(file.run.id, procedures[file.run.procedure])
+        try:
+            with self._store.together():
+                self._put(file)
+                self._try(file.run.id, procedures[file.run.procedure])
+        except sqlite3.IntegrityError as error:
+            raise CourtroomError(
+                "This file says the same thing twice in different words. Ask for the file anew."
+            ) from error
         return file.run.id
 
     def _put(self, file: RunFile) -> None:

@@ -10,6 +10,7 @@ from courtroom.cases.precedent import Precedent, PrecedentBatch
 from courtroom.engine.blocks import Block, Card, Cards
 from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
+from courtroom.engine.knobs import Group, declared
 from courtroom.engine.paper import changes
 from courtroom.engine.procedure import Preset, Procedure, Role, StageKind, View
 from courtroom.engine.record import Record
@@ -24,7 +25,13 @@ from courtroom.procedures.distillation.tasks import Reflect
 class DistillationSetup(Setup):
     """How norms are distilled."""
 
-    closest: int = Field(default=3, title="Earlier precedents in view", ge=0, le=10)
+    closest: int = Field(
+        default=3,
+        title="Earlier precedents in view",
+        ge=0,
+        le=10,
+        json_schema_extra=declared(group=Group.LOOK, first=True),
+    )
 
 
 async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:

@@ -8,14 +8,16 @@ import pandas as pd
 import streamlit as st
 
 from courtroom.cases.case import Case
+from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import Widget
+from pages.parts.setup.panels_bar import panels_bar
 from pages.parts.shared.draft import Draft
 from pages.parts.shared.inert import literal
 
 LISTS = ("traits", "interests")
 
 
-def personas_table(draft: Draft, case: Case) -> None:
+def personas_table(house: Courthouse, draft: Draft, case: Case) -> None:
     """Personas are drawn by the seed until one is edited; then the table is the jury."""
     name = draft.drawn[Widget.PERSONAS]
     try:
@@ -23,6 +25,7 @@ def personas_table(draft: Draft, case: Case) -> None:
     except ValueError:
         st.caption("Mend the setup first.")
         return
+    panels_bar(house, draft, jury)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if st.button("Draw others", icon=":material/casino:", help="Other personas, by another seed."):
             draft.values[name] = []
