@@ -14,7 +14,7 @@ from pages.parts.compare.votes import members_beside, votes_beside
 from pages.parts.shared.beside import differences_view
 from pages.parts.shared.family_view import family_view
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import literal
+from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.records import read
 
 LIVE_S = 1.5
@@ -51,7 +51,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
 
 
 def inputs() -> None:
-    """What was put in, and how the verdicts differ."""
+    """What was put in, and how the outcomes differ."""
     if not any(comparison.differences.all()):
         st.caption("All runs were given the same case, procedure, setup and seed.")
     for kind in type(comparison.differences).model_fields:
@@ -61,7 +61,8 @@ def inputs() -> None:
     if len({procedure.name for procedure in procedures}) > 1:
         st.caption("Between different procedures, the knobs that all of them have are compared.")
     if comparison.verdict:
-        st.markdown("**Verdict**")
+        titles = {procedure.ending.title for procedure in procedures}
+        st.markdown(f"**{declared(titles.pop() if len(titles) == 1 else 'Outcome')}**")
         differences_view(comparison.verdict)
 
 

@@ -36,7 +36,7 @@ part: dict[str, str] = dict([st.session_state[WITHIN]]) if WITHIN in st.session_
 wanted = Wanted(
     **by_marks,
     **part,
-    text=top[0].text_input("Search", placeholder="case, verdict or id").strip(),
+    text=top[0].text_input("Search", placeholder="case, outcome or id").strip(),
     status=top[1].selectbox(
         "Status", ["", *STATUS], format_func=lambda name: STATUS[name][1] if name in STATUS else "All"
     ),

@@ -12,7 +12,7 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
 from courtroom.engine.knobs import Group, declared
 from courtroom.engine.paper import changes
-from courtroom.engine.procedure import Preset, Procedure, Role, StageKind, View
+from courtroom.engine.procedure import Ending, Preset, Procedure, Role, StageKind, View
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.lessons import Lesson, Put
@@ -95,5 +95,6 @@ DISTILLATION = Procedure(
     at_most=lambda case, setup: len(case.precedents),
     views=(View("norms", "Norms", ":material/auto_stories:", "What was learned.", _learned),),
     paper_settings=PAPER,
+    ending=Ending("Norms", "What was learned", what_if="What would change these norms?"),
     presets=(Preset("Paper", "The paper's temperature and longest answer.", changes(PAPER)),),
 )

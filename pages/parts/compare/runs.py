@@ -92,11 +92,11 @@ def in_a_sentence(comparison: Comparison) -> str:
     """How far apart the runs are."""
     outcomes = {run.verdict.outcome if run.verdict else None for run in comparison.runs}
     if None in outcomes:
-        told = "Not all have a verdict yet."
+        told = "Not all are done yet."
     elif len(outcomes) > 1:
         told = "**The outcomes differ.**"
     else:
-        told = "The same outcome, though not the same verdict." if comparison.verdict else "The same verdict."
+        told = "The same outcome, though not in all its parts." if comparison.verdict else "The same outcome."
     states = Counter(answer.state for answer in comparison.answers)
     told += f" Of {len(comparison.answers)} answers {states['same']:d} are the same, {states['differs']:d} differ"
     told += f", {states['only in some']:d} are only in some of the runs" if states["only in some"] else ""

@@ -38,7 +38,8 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
         return
     seen_before = st.session_state.get(f"seen-interventions-{run}")
     st.session_state[f"seen-interventions-{run}"] = house.store.interventions.count(run)
-    with st.expander("Intervene", icon=":material/pan_tool:", expanded=bool(st.session_state.get(f"act-{run}"))):
+    # Its state is kept here and not in the browser, so that a click is not lost while the page is drawn anew.
+    with st.expander("Intervene", key=f"intervene-{run}", icon=":material/pan_tool:", on_change="rerun"):
         st.caption(
             "The run waits. What you do here takes effect when it goes on, is listed, and travels with every fork and export."
         )

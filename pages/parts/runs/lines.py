@@ -19,7 +19,7 @@ from pages.parts.shared.inert import literal
 from pages.parts.shared.units import many, moment
 
 WIDTHS = (0.5, 5, 2.5, 3, 2, 2.2, 3)
-COLUMNS = ("", "Case", "Procedure", "Verdict", "Status", "When", "")
+COLUMNS = ("", "Case", "Procedure", "Outcome", "Status", "When", "")
 WITHIN = "runs-within"
 """The part of the list that is shown by itself, in the session: one of `Part`, and an id."""
 

@@ -15,7 +15,7 @@ from courtroom.engine.run import Run
 from courtroom.errors import CourtroomError
 from courtroom.sweeps.plan import KINDS, Axis, Plan, grid, singly
 from courtroom.sweeps.sweeper import Takes
-from pages.parts.shared.inert import literal
+from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.records import read
 from pages.parts.shared.units import count, many, moment
@@ -41,7 +41,16 @@ def sweep_form(house: Courthouse, done: Sequence[Run], wanted: str | None) -> No
     st.session_state["sweep_base"] = run
     base = read(house, run)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    way = left.segmented_control("How", WAYS, default=WAYS[0], key="sweep_way") or WAYS[0]
+    way = left.segmented_control(
+        "How",
+        WAYS,
+        default=WAYS[0],
+        key="sweep_way",
+        format_func=lambda way: declared(
+            house.procedures[base.run.procedure].ending.what_if if way == WAYS[0] else way
+        ),
+    )
+    way = way or WAYS[0]
     seeds = int(
         right.number_input(
             "Seeds", 1, 50, 1, key="sweep_seeds",
