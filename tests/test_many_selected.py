@@ -9,6 +9,7 @@ import zipfile
 from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.evaluation.run_list import RunList, Wanted
+from courtroom.evaluation.run_table import run_table
 from courtroom.sweeps.plan import Plan, Variant
 from tests.many_runs import copies
 from tests.test_pages import heard, house, page, texts
@@ -93,3 +94,21 @@ def test_the_runs_of_a_sweep_or_a_case_are_listed_by_themselves(house: Courthous
     assert "Only runs on" in texts(app)
     assert [one.key for one in app.button if str(one.key).startswith("open-")] == [f"open-{run}"]
     assert f"sweep-{sweep}" in [one.key for one in app.button]
+
+
+def test_runs_in_the_comparison_table_show_what_differs_and_how_they_ended(house: Courthouse) -> None:  # noqa: F811
+    run = heard(house, **SMALL)
+    other = heard(house, **{**SMALL, "jury_size": 5})
+    rows = run_table([house.record(one) for one in (run, other)])
+    assert [row["jury_size"] for row in rows] == ["3", "5"]
+    assert [row["verdict"] for row in rows] == [house.record(one).run.verdict.outcome for one in (run, other)]  # type: ignore[union-attr]
+    assert all(row["share"] > 0.5 and "rounds" not in row for row in rows)
+    app = page("runs")
+    app.button(key="select-page").click().run()
+    next(one for one in app.button if one.label == "Add to the table").click().run()
+    assert not app.exception, app.exception
+    assert app.title[0].value == "Compare"
+    assert "Comparison table: 2 runs" in texts(app)
+    assert list(app.dataframe[0].value["run"]) == [other, run]
+    next(one for one in app.button if one.label == "Empty the table").click().run()
+    assert "Comparison table" not in texts(app)

@@ -85,7 +85,9 @@ def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, p
         f"{count(run.asked)} calls asked, {count(run.recorded)} from the record, {run.failed:d} failed · "
         f"{count(run.prompt_tokens + run.completion_tokens)} tokens · {literal(money(run.cost))} · {duration(run.wall_s)}"
     )
-    st.page_link("pages/deliberation.py", label="Open", icon=":material/gavel:", query_params={"run": run.run})
+    if st.button("Open", key=f"open-{run.run}", icon=":material/gavel:"):
+        st.session_state["run"] = run.run
+        st.switch_page("pages/deliberation.py", query_params={"run": run.run})
 
 
 def in_a_sentence(comparison: Comparison) -> str:

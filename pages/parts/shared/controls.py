@@ -123,9 +123,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                     icon=":material/dataset:",
                 )
     if run.imported:
-        st.caption(
-            f":material/lock: {READ_ONLY} A fork is a run of this install: it asks every question anew, as far as models are asked."
-        )
+        st.caption(f":material/lock: {READ_ONLY} A fork of it can go on, and asks every question anew.")
     if interrupted:
         st.warning("The server that ran this hearing has stopped. Run it on: nothing that was answered is asked again.")
     elif status == "failed":

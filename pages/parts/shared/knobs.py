@@ -37,7 +37,7 @@ def knobs(draft: Draft, case: Case) -> None:
         first = {name: field for name, field in mine.items() if comes_first(field)} or mine
         if not mine and group is not Group.COST:
             continue
-        st.subheader(declared(group.value), divider="gray")
+        st.subheader(declared(group.value))
         for name in (name for name in first if name in offered):
             _several(fields[name], offered[name], draft, name)
         _grid({name: field for name, field in first.items() if name not in offered}, draft.values, draft, "")
@@ -54,7 +54,7 @@ def knobs(draft: Draft, case: Case) -> None:
             _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
     for name, field in fields.items():
         if is_group(field):
-            st.subheader(declared(field.title or name), help=field.description, divider="gray")
+            st.subheader(declared(field.title or name), help=field.description)
             _grid(field.annotation.model_fields, draft.values[name], draft, f"{name}-")  # type: ignore[union-attr]
 
 
