@@ -54,7 +54,7 @@ if part:
         "experiment": "Only runs of the experiment “{title}” are listed.",
     }
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(words[next(iter(part))].format(title=literal(listed.title(wanted))), width="content")
+        st.markdown(words[next(iter(part))].format(title=literal(listed.what_is_wanted(wanted))), width="content")
         if st.button("Show all runs", icon=":material/close:", type="tertiary"):
             del st.session_state[WITHIN]
             st.rerun()

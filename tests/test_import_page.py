@@ -13,7 +13,7 @@ __all__ = ["house"]  # a fixture
 
 
 def test_the_base_into_which_a_file_went_is_shown(house: Courthouse) -> None:  # noqa: F811
-    line = json.dumps({"number": 264, "text": {"en": "Who takes zithers pays for them.", "zh": ""}})
+    line = json.dumps({"number": 264, "text": "Who takes zithers pays for them."})
     digest = house.imports.begin("statutes", "law.jsonl", line.encode(), "mine", "add")
     app = page("knowledge", part="statutes")
     app.session_state[SHOWN] = ("statutes", "mine")

@@ -127,7 +127,7 @@ class RunList:
         known = {row["id"] for row in rows}
         return [run for run in named if run in known]
 
-    def title(self, wanted: Wanted) -> str:
+    def what_is_wanted(self, wanted: Wanted) -> str:
         """What the case, the sweep or the experiment is called whose runs are wanted; empty where it is not there."""
         if wanted.case:
             found = "SELECT title FROM runs WHERE case_id = :case ORDER BY rowid DESC LIMIT 1"

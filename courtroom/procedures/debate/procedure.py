@@ -9,7 +9,6 @@ from pydantic import Field
 
 from courtroom import Answer, Court, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
 from courtroom.cases.dispute import SIDES, Dispute, Side
-from courtroom.engine.knobs import Group, declared
 from courtroom.judging.dispute_sides import CHOICES
 from courtroom.judging.dispute_weights import points_for, stance
 
@@ -19,14 +18,7 @@ Said = tuple[tuple[Side, str], ...]
 class DebateSetup(Setup):
     """How long they may debate."""
 
-    rounds: int = Field(
-        default=2,
-        title="Rounds at most",
-        ge=1,
-        le=5,
-        description="The judge can end it earlier.",
-        json_schema_extra=declared(group=Group.TALK, first=True),
-    )
+    rounds: int = Field(default=2, title="Rounds at most", ge=1, le=5, description="The judge can end it earlier.")
 
 
 class Argument(Answer):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import Unreadable
@@ -88,13 +89,13 @@ class Lines:
             more(self.house, row, interrupted)
 
     def _sweep(self, row: SweepLine) -> None:
-        known = self.house.procedures.get(row.procedure)
-        act = _group(
-            f"{many(row.runs, 'run')} of the what-if on “{literal(row.title)}”",
-            f"{literal(row.id)} · forks of {literal(row.base)}",
-            row,
-            literal(known.title) if known else "",
+        case, of, act = _group(row)
+        case.markdown(
+            f"**{many(row.runs, 'run')} of the what-if on “{literal(row.title)}”**  \n"
+            f":small[:gray[{literal(row.id)} · forks of {literal(row.base)}]]"
         )
+        known = self.house.procedures.get(row.procedure)
+        of.markdown(literal(known.title) if known else "")
         with act, st.container(horizontal=True, vertical_alignment="center"):
             if st.button("Open", key=f"sweep-{row.id}", icon=":material/alt_route:"):
                 st.session_state["sweep"] = row.id
@@ -102,7 +103,10 @@ class Lines:
             _within("sweep", row.id)
 
     def _experiment(self, row: ExperimentLine) -> None:
-        act = _group(f"{many(row.runs, 'run')} of the experiment “{literal(row.title)}”", literal(row.id), row)
+        case, _, act = _group(row)
+        case.markdown(
+            f"**{many(row.runs, 'run')} of the experiment “{literal(row.title)}”**  \n:small[:gray[{literal(row.id)}]]"
+        )
         with act, st.container(horizontal=True, vertical_alignment="center"):
             if st.button("Open", key=f"experiment-{row.id}", icon=":material/science:"):
                 st.session_state["experiment"] = row.id
@@ -110,21 +114,19 @@ class Lines:
             _within("experiment", row.id)
 
     def _case(self, row: CaseLine) -> None:
-        with _group(f"{many(row.runs, 'run')} on “{literal(row.title)}”", literal(row.id), row):
+        case, _, act = _group(row)
+        case.markdown(f"**{many(row.runs, 'run')} on “{literal(row.title)}”**  \n:small[:gray[{literal(row.id)}]]")
+        with act:
             _within("case", row.id)
 
 
-def _group(
-    title: str, below: str, row: SweepLine | ExperimentLine | CaseLine, procedure: str = ""
-) -> st.delta_generator.DeltaGenerator:
-    """A line for several runs; gives the column for its buttons."""
+def _group(row: SweepLine | ExperimentLine | CaseLine) -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
+    """A line for several runs; gives its places for the title, the procedure and the buttons."""
     _, case, of, _, status, when, act = st.columns(WIDTHS, vertical_alignment="center")
-    case.markdown(f"**{title}**  \n:small[:gray[{below}]]")
-    of.markdown(procedure)
     if not isinstance(row, CaseLine):
         status.badge(literal(row.status.capitalize()), color="gray")
     when.markdown(moment(row.created))
-    return act
+    return case, of, act
 
 
 def _within(part: Part, name: str) -> None:

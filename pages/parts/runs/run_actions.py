@@ -37,7 +37,7 @@ def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
         help="One file with a hash over all of it. It opens again in another Courtroom: Import run, on this page there.",
     )
     st.download_button(
-        "Export as HTML report", lambda: _html(house, house.record(row.id)), f"{row.id}.html", key=f"html-{row.id}"
+        "Export as HTML report", lambda: _report(house, house.record(row.id)), f"{row.id}.html", key=f"html-{row.id}"
     )
     if st.button("Delete", key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):
         try:
@@ -48,7 +48,7 @@ def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
         st.rerun()
 
 
-def _html(house: Courthouse, record: Record) -> str:
+def _report(house: Courthouse, record: Record) -> str:
     run = record.run.id
     beside = house.asides.of(run), house.marks.of(run)
     procedure, sure = house.procedures[record.run.procedure], house.experiments.repeats.sentence(run)
