@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from courtroom.cases.case import Case
@@ -234,11 +234,16 @@ class Courthouse:
     def new_run(
         self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
     ) -> str:
-        """Put a run on record with its complete setup; it is not driven yet.
+        """Put a run on record with its complete setup; it is not driven yet. See `planned_run`."""
+        return self.planned_run(procedure, case, setup, seed, run, origin)()
+
+    def planned_run(
+        self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
+    ) -> Callable[[], str]:
+        """What puts a run on record, so that several can be put there in one transaction.
 
         Args:
             run: the id it is to have; a run that has it already stays as it is.
-            origin: where it comes from; see `courtroom.engine.run`.
 
         Raises:
             CourtroomError: the procedure does not hear this kind of case, or an edited prompt can't be used.
@@ -253,7 +258,7 @@ class Courthouse:
         refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)
         self._offer(case)
-        return self.store.create(procedure, case, complete, seed, origin=origin, run=run)
+        return partial(self.store.create, procedure, case, complete, seed, origin=origin, run=run)
 
     def fork(
         self,

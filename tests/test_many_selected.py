@@ -10,7 +10,7 @@ from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.evaluation.run_list import RunList, Wanted
 from courtroom.evaluation.run_table import run_table
-from courtroom.sweeps.plan import Plan, Variant
+from courtroom.sweeps.plan import SweepPlan, Variant
 from tests.many_runs import copies
 from tests.test_pages import heard, house, page, texts
 
@@ -79,7 +79,7 @@ def test_the_runs_of_a_sweep_or_a_case_are_listed_by_themselves(house: Courthous
     run = heard(house, **SMALL)
     heard(house, "phone-battery", **SMALL)
     variants = tuple(Variant(name=f"rounds {n}", kind="knob", set={"rounds": n}) for n in (1, 2, 3))
-    sweep = house.sweeps.store.create(Plan(base=run, variants=variants, seeds=(0,)), "Table", 0)
+    sweep = house.sweeps.store.create(SweepPlan(base=run, variants=variants, seeds=(0,)), "Table", 0)
     setup = house.record(run).setup
     forks = [house.fork(run, setup, run=cell.run) for cell in house.sweeps.store.cells(sweep)]
     app = page("runs")

@@ -28,7 +28,7 @@ BY_CONTENT = "sha256:"
 """Begins what a link calls a case that is no sample; the hash of its content follows."""
 
 
-class CaseSummary(Strict):
+class ListedCase(Strict):
     """A case as listed."""
 
     id: str
@@ -53,7 +53,7 @@ class Library:
     def __init__(self, database: Database, media: MediaStore) -> None:
         self._database, self._media = database, media
 
-    def cases(self) -> list[CaseSummary]:
+    def cases(self) -> list[ListedCase]:
         """All cases that can be read, the user's own first; `unreadable` has the others."""
         own = [_summary(case, bundled=False) for case in self._own()[0]]
         kinds = list(CASE_KINDS)
@@ -197,9 +197,9 @@ def _parsed(body: str) -> Case:
     return parse_case(json.loads(body))
 
 
-def _summary(case: Case, *, bundled: bool) -> CaseSummary:
+def _summary(case: Case, *, bundled: bool) -> ListedCase:
     media = list(case.media())
-    return CaseSummary(
+    return ListedCase(
         id=case.id,
         title=case.title,
         kind=case.kind,

@@ -12,14 +12,14 @@ from courtroom.engine.knobs import seating
 from courtroom.errors import CourtroomError
 from courtroom.panel.files import checked, read_panel, write_csv, write_yaml
 from courtroom.panel.personas import Persona
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import literal
 from pages.parts.shared.units import many
 
 DELETED = "deleted_panel"
 
 
-def panels_bar(house: Courthouse, draft: Draft, jury: Sequence[dict[str, Any]]) -> None:
+def panels_bar(house: Courthouse, draft: SetupDraft, jury: Sequence[dict[str, Any]]) -> None:
     """What can be done with whole panels; each way tells in a sentence why it can't.
 
     Args:
@@ -52,7 +52,7 @@ def panels_bar(house: Courthouse, draft: Draft, jury: Sequence[dict[str, Any]]) 
                 st.rerun()
 
 
-def _seat(draft: Draft, panel: Sequence[Persona]) -> None:
+def _seat(draft: SetupDraft, panel: Sequence[Persona]) -> None:
     draft.values.update(seating(draft.kind, [person.model_dump(mode="json") for person in panel]))
     draft.renew()
     st.toast(f"{many(len(panel), 'person')} seated.")
@@ -78,7 +78,7 @@ def _change(house: Courthouse, chosen: str) -> None:
         _try(delete)
 
 
-def _import(house: Courthouse, draft: Draft) -> None:
+def _import(house: Courthouse, draft: SetupDraft) -> None:
     st.caption(
         "A CSV or YAML file with a person in each row: name, gender, age, status, background, and if you like traits and "
         "interests, parted by semicolons. Export this jury to see the form."

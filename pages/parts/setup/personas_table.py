@@ -11,13 +11,13 @@ from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import Widget
 from pages.parts.setup.panels_bar import panels_bar
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import literal
 
 LISTS = ("traits", "interests")
 
 
-def personas_table(house: Courthouse, draft: Draft, case: Case) -> None:
+def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
     """Personas are drawn by the seed until one is edited; then the table is the jury."""
     name = draft.drawn[Widget.PERSONAS]
     try:
