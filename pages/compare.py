@@ -59,7 +59,7 @@ def inputs() -> None:
             st.markdown(f"**{literal(TITLES.get(kind, kind.capitalize()))}**")
             differences_view(differences)
     if len({procedure.name for procedure in procedures}) > 1:
-        st.caption("Between different procedures, the knobs that all of them have are compared.")
+        st.caption("Between different procedures, the settings that all of them have are compared.")
     if comparison.verdict:
         titles = {procedure.ending.title for procedure in procedures}
         st.markdown(f"**{declared(titles.pop() if len(titles) == 1 else 'Outcome')}**")

@@ -72,7 +72,7 @@ preset = st.segmented_control(
     format_func=literal,
     default=draft.preset or None,
     key=draft.key("preset"),
-    help="A starting point; every knob can be changed afterwards.",
+    help="A starting point; every setting can be changed afterwards.",
 )
 if preset and draft.preset != preset:
     draft.start_from(next(p for p in procedure.presets if p.title == preset))

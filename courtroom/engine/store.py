@@ -89,8 +89,11 @@ class RunStore:
             run: the id it is to have; a run that has it already stays as it is.
             interventions: what it begins with, numbered.
         """
-        run = run or new_id()
+        wanted, run = run, run or new_id()
         with self._database.transaction() as db:
+            taken = "SELECT 1 FROM runs WHERE id = ? AND imported IS NOT NULL"
+            if wanted and db.execute(taken, (wanted,)).fetchone():
+                raise CourtroomError(f"{READ_ONLY} Delete the imported run {wanted} first.")
             db.execute("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (case.content_hash(), case.model_dump_json()))
             db.execute(
                 "INSERT INTO runs (id, procedure, case_id, title, case_hash, setup, seed, status, parent, origin,"
@@ -100,8 +103,6 @@ class RunStore:
                     *(parent, origin, time.time(), Control().model_dump_json()),
                 ),
             )
-            if self.run(run).imported:
-                raise CourtroomError(f"{READ_ONLY} Delete the imported run {run} first.")
             self.interventions.put(run, interventions)
         return run
 

@@ -37,7 +37,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
             draft.version += 1
             st.rerun()
     st.caption(
-        f"{len(jury)} jurors. Change any cell; traits and interests are lists with commas. The number of jurors is a knob."
+        f"{len(jury)} jurors. Change any cell; traits and interests are lists with commas. The number of jurors is among the settings."
     )
     table = pd.DataFrame([{**row, **{part: ", ".join(row[part]) for part in LISTS}} for row in jury])
     edited = st.data_editor(

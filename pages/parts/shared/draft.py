@@ -95,7 +95,7 @@ class SetupDraft:
     def sections(self) -> list[str]:
         """Names of the page's sections that this kind of setup has."""
         return [
-            "Knobs",
+            "Settings",
             "Models",
             *(title for widget, title in EDITED.items() if widget in self.drawn),
             "Prompts",
