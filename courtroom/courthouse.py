@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
-from courtroom.datasets.imports import DatasetImports
 from courtroom.datasets.store import Datasets
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asker import Asker
@@ -32,8 +31,6 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Differences, put_in
 from courtroom.evaluation.family import Kin, family
-from courtroom.experiments.lab import Lab
-from courtroom.experiments.store import ExperimentStore
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.search import Knowledge
 from courtroom.knowledge.taking_in import TakingIn, go_on, waiting
@@ -56,6 +53,10 @@ from courtroom.store.log import LogFile
 from courtroom.store.writer import Writer
 from courtroom.sweeps.store import SweepStore
 from courtroom.sweeps.sweeper import Sweeper
+
+if TYPE_CHECKING:
+    from courtroom.datasets.imports import DatasetImports
+    from courtroom.experiments.lab import Lab
 
 if TYPE_CHECKING:
     from courtroom.report.run_files import RunFiles
@@ -91,7 +92,6 @@ class Courthouse:
         self.media = MediaStore(self.settings.media)
         self.library = Library(self.database, self.media)
         self.datasets = Datasets(self.database)
-        self.dataset_imports = DatasetImports(self.datasets, self.media, self.settings.home / "uploads")
         self.store = RunStore(self.database)
         self.writer = Writer(self.database)
         self.people = People(self.database, self.writer)
@@ -188,8 +188,18 @@ class Courthouse:
         return Interviews(*of, runner=lambda: self.runner)
 
     @cached_property
+    def dataset_imports(self) -> DatasetImports:
+        """Imports of datasets that this process works on."""
+        from courtroom.datasets.imports import DatasetImports  # slow to import: not to list cases or runs
+
+        return DatasetImports(self.datasets, self.media, self.settings.home / "uploads")
+
+    @cached_property
     def experiments(self) -> Lab:
         """Experiments."""
+        from courtroom.experiments.lab import Lab  # slow to import: not to list cases or runs
+        from courtroom.experiments.store import ExperimentStore
+
         return Lab(ExperimentStore(self.database), self)
 
     @cached_property
@@ -363,7 +373,8 @@ class Courthouse:
 
     def close(self) -> None:
         """Stop the engine and let go of the store. Runs under way can be taken up again."""
-        self.dataset_imports.close()
+        if "dataset_imports" in self.__dict__:
+            self.dataset_imports.close()
         with self._lock:
             if self._runner is not None:
                 pool = self.__dict__.get("pool")

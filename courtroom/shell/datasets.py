@@ -6,22 +6,20 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.readers.numbered_labels import NumberedLabels, names_from
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.checking import examine
-from courtroom.datasets.importing import Imported, Order
-from courtroom.datasets.near import near_duplicates
-from courtroom.datasets.precedents import precedent_id
 from courtroom.datasets.row import DatasetInfo
-from courtroom.datasets.statistics import measure
 from courtroom.errors import CourtroomError
 from courtroom.shell.house import opened
 from courtroom.shell.options import Json
+
+if TYPE_CHECKING:
+    from courtroom.datasets.importing import Imported, Order
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -47,6 +45,8 @@ def import_(
     json_: Json = False,
 ) -> None:
     """Import a dataset. After a kill, the same command goes on where it stopped."""
+    from courtroom.datasets.importing import Order
+
     numbered = "=" in labels
     order = Order(
         source=str(source.resolve()),
@@ -95,6 +95,8 @@ def show(
     json_: Json = False,
 ) -> None:
     """A dataset in numbers, some of its rows, and records that were not taken in."""
+    from courtroom.datasets.statistics import measure
+
     with opened() as house:
         found = measure(house.datasets, name, version)
         shown = sample if sample is not None else limit
@@ -145,6 +147,9 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
 
     Rows that say nearly the same are shown too; they are no error.
     """
+    from courtroom.datasets.checking import examine
+    from courtroom.datasets.near import near_duplicates
+
     with opened() as house:
         found = examine(house.datasets, name, version)
         near = near_duplicates(house.datasets, name, version)
@@ -172,6 +177,8 @@ def precedents(name: str, split: Annotated[str | None, typer.Option(help="Only r
 
 
 def _into_knowledge(house: Courthouse, name: str, split: str | None) -> int:
+    from courtroom.datasets.precedents import precedent_id
+
     taken: list[CriminalCase] = []
     done = 0
     for row in house.datasets.rows(name, split=split):
