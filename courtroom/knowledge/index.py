@@ -11,7 +11,6 @@ from itertools import islice
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from filelock import FileLock
 
 from courtroom.errors import CourtroomError
@@ -241,6 +240,8 @@ class VectorIndex:
         return [(name, round(cosine, 6)) for name, cosine in sorted(found, key=lambda pair: -pair[1])[:k]]
 
     def _compared(self, vector: Vectors, only: Filter) -> list[tuple[str, float]]:
+        import numpy as np
+
         if not self._fresh:
             return []
         if self._rows is None:
