@@ -19,7 +19,7 @@ from courtroom.knowledge.changes import FEW, NOTHING, Changed, Records
 from courtroom.knowledge.chroma_apart import Broken
 from courtroom.knowledge.embedding import DEFAULT, Embedding, Vectors
 from courtroom.knowledge.facets import ALL, Facets, Filter
-from courtroom.knowledge.graph import Batch, DiskGraph, VectorGraph, ServerGraph, engine
+from courtroom.knowledge.graph import Batch, DiskGraph, ServerGraph, VectorGraph, engine
 from courtroom.knowledge.sealed import Seal
 from courtroom.settings import Settings
 
