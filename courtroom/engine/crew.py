@@ -172,7 +172,7 @@ class Crew(Generic[C]):
             await self._run_all(job, runner, hand)
         except CourtroomError as error:
             hand.do(partial(say, "paused", str(error)))
-        except Exception:  # noqa: BLE001  nobody awaits this task: what goes wrong is told on the job and in the log
+        except Exception:  # noqa: BLE001  nobody awaits this task: what goes wrong is reported on the job and in the log
             log.exception("%s %s could not be driven", self._work.what, job)
             hand.do(partial(say, "paused", f"The {self._work.what} could not be driven; the log says why."))
         finally:
