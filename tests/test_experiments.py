@@ -212,7 +212,7 @@ def test_all_runs_of_an_experiment_are_one_line_among_the_runs(house: Courthouse
     found = done(house, spec())
     listed = RunList(house.database)
     assert listed.count(Wanted()) == 1
-    (line,) = listed.page(Wanted(), 0, 10, "case")
+    (line,) = listed.page(Wanted(), 0, 10)
     assert isinstance(line, ExperimentLine)
     assert (line.id, line.title, line.runs, line.status) == (found.kept.id, "feelings", 12, "done")
     assert listed.page(Wanted(text="no such case"), 0, 10) == []
