@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from courtroom.engine.rehearsal import Estimate
+from courtroom.engine.setup import Setup
 from courtroom.experiments.begin import rows_of, setup_of
 from courtroom.experiments.ports import House
 from courtroom.experiments.spec import Experiment
 from courtroom.models.request import Reply
+from courtroom.models.spec import OFFLINE
 
 REHEARSED = 12
 """Cases whose cells are rehearsed under every arm and repeat; the others are taken to be like them."""
+
+
+SECONDS_A_CALL = 4.0
+"""What a call of a language model is taken to last."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,8 @@ class ArmTakes:
     tokens: int
     money: float | None
     """US dollars; None where a price is not known."""
+    seconds: float
+    """Were it run alone."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,8 @@ class Takes:
     """Calls that are not asked because another cell asks the same, or the answer is on record."""
     tokens: int
     money: float | None
+    seconds: float
+    """With each call of a language model at `SECONDS_A_CALL`, and the offline model as fast as it was in the rehearsal."""
     arms: tuple[ArmTakes, ...]
 
 
@@ -56,6 +68,7 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
     known: dict[str, Reply] = {}
     asked, shared, tokens = ({arm.name: 0 for arm, _ in arms} for _ in range(3))
     money: dict[str, float | None] = {arm.name: 0.0 for arm, _ in arms}
+    seconds = {arm.name: 0.0 for arm, _ in arms}
     done = 0
     for row in rows_of(house.datasets, experiment.dataset):
         if row.id not in chosen:
@@ -63,7 +76,9 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
         for arm, setup in arms:
             for repeat in range(experiment.repeats):
                 progress(done, total)
+                began = time.perf_counter()
                 found = house.estimate(arm.procedure, row.case, setup, arm.seed + repeat, known=known)
+                seconds[arm.name] += _lasts(found, setup, time.perf_counter() - began, experiment.at_once)
                 asked[arm.name] += found.calls - found.on_record
                 shared[arm.name] += found.on_record
                 tokens[arm.name] += sum(load.prompt_tokens + load.completion_tokens for load in found.loads)
@@ -80,6 +95,7 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
             round(asked[arm.name] * more),
             round(tokens[arm.name] * more),
             None if (spent := money[arm.name]) is None else spent * more,
+            seconds[arm.name] * more,
         )
         for arm, _ in arms
     )
@@ -91,5 +107,12 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
         shared=round(sum(shared.values()) * more),
         tokens=sum(row.tokens for row in rows),
         money=None if None in prices else sum(price for price in prices if price is not None),
+        seconds=sum(row.seconds for row in rows),
         arms=rows,
     )
+
+
+def _lasts(found: Estimate, setup: Setup, rehearsed: float, at_once: int) -> float:
+    """Seconds that one cell adds, where as many calls are under way as the model's limit and the experiment's allow."""
+    online = sum(load.calls for load in found.loads if load.model != OFFLINE)
+    return rehearsed + online * SECONDS_A_CALL / min(at_once, setup.model.concurrency)

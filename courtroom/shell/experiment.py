@@ -234,7 +234,8 @@ def _print_estimate(takes: Takes, as_json: bool) -> None:
         print(f"{arm.arm}\t{arm.cells} cells\t{arm.calls} calls\t{arm.tokens} tokens\t{money}")
     money = "an unknown amount of money" if takes.money is None else f"US$ {takes.money:.4g}"
     print(
-        f"{takes.cells} cells take about {takes.calls} calls, {takes.tokens} tokens and {money}. Answers that cells share, "
+        f"{takes.cells} cells take about {takes.calls} calls, {takes.tokens} tokens, {money} and {max(1, round(takes.seconds)):,} "
+        "seconds. Answers that cells share, "
         f"or that are on record, save {takes.shared} calls. {takes.rehearsed} cells were rehearsed."
     )
 

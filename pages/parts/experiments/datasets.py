@@ -13,6 +13,7 @@ from courtroom.datasets.store import THREE_ONE_TWO
 from courtroom.errors import CourtroomError
 from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from pages.parts.experiments.dataset_import import import_form, imports_under_way
+from pages.parts.experiments.samples import sample_buttons
 from pages.parts.shared.case_view import MARKS
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
@@ -28,9 +29,10 @@ def draw_datasets() -> None:
     infos = house.datasets.list()
     import_form(house, opened=not infos)
     imports_under_way(house)
+    sample_buttons(house)
     if not infos:
         st.info(
-            "No dataset is here yet. Import a file, a ZIP file or a folder above: a dataset is a collection of cases with what is "
+            "No dataset is here yet. Import a file, a ZIP file or a folder above, or take bundled cases: a dataset is a collection of cases with what is "
             "known of their outcome, and experiments run on it.",
             icon=":material/dataset:",
         )
