@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 
 from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.setup import Setup
@@ -68,7 +69,7 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
     known: dict[str, Reply] = {}
     asked, shared, tokens = ({arm.name: 0 for arm, _ in arms} for _ in range(3))
     money: dict[str, float | None] = {arm.name: 0.0 for arm, _ in arms}
-    seconds = {arm.name: 0.0 for arm, _ in arms}
+    lasted: dict[str, list[float]] = {arm.name: [] for arm, _ in arms}
     done = 0
     for row in rows_of(house.datasets, experiment.dataset):
         if row.id not in chosen:
@@ -78,7 +79,7 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
                 progress(done, total)
                 began = time.perf_counter()
                 found = house.estimate(arm.procedure, row.case, setup, arm.seed + repeat, known=known)
-                seconds[arm.name] += _lasts(found, setup, time.perf_counter() - began, experiment.at_once)
+                lasted[arm.name].append(_lasts(found, setup, time.perf_counter() - began, experiment.at_once))
                 asked[arm.name] += found.calls - found.on_record
                 shared[arm.name] += found.on_record
                 tokens[arm.name] += sum(load.prompt_tokens + load.completion_tokens for load in found.loads)
@@ -95,7 +96,7 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
             round(asked[arm.name] * more),
             round(tokens[arm.name] * more),
             None if (spent := money[arm.name]) is None else spent * more,
-            seconds[arm.name] * more,
+            median(lasted[arm.name] or [0.0]) * cells,  # not the mean: what is loaded once is no part of each
         )
         for arm, _ in arms
     )

@@ -114,6 +114,7 @@ def draw_frontier(table: Table, group: str, measure: Measure, theme: str = "ligh
         took = (spent.cost or 0.0) if in_money else spent.tokens if in_tokens else spent.calls
         cost = took / spent.done
         points.append((cost, line.values[measure.name], arm, number))
+    most = max((cost for cost, *_ in points), default=0.0) or 1.0
     figure = go.Figure()
     front = frontier([(cost, one.value if measure.better == "higher" else -one.value) for cost, one, _, _ in points])
     figure.add_scatter(
@@ -141,7 +142,8 @@ def draw_frontier(table: Table, group: str, measure: Measure, theme: str = "ligh
             hovertemplate=f"{plain(arm)}<br>%{{y:.3f}} for %{{x:.4g}} a case<extra></extra>",
         )
     figure.update_xaxes(
-        title_text="US$ a case" if in_money else "tokens a case" if in_tokens else "calls a case", rangemode="tozero"
+        title_text="US$ a case" if in_money else "tokens a case" if in_tokens else "calls a case",
+        range=[-0.03 * most, 1.06 * most],
     )
     figure.update_yaxes(title_text=plain(measure.title), tickformat=".0%" if measure.percent else None)
     return framed(figure, theme, 420)

@@ -13,6 +13,7 @@ from pages.parts.shared.inert import literal
 from pages.parts.shared.units import many
 
 WITHOUT_PAPER = "To begin with"
+HOW = "Datasets, above, imports files. The page docs/reproduce.md says where each dataset is found."
 
 
 def recipe_list(house: Courthouse) -> None:
@@ -38,11 +39,13 @@ def _recipe(house: Courthouse, one: Recipe) -> None:
                     st.badge("Its cases are here", icon=":material/check:", color="green")
                 else:
                     st.badge("Needs a dataset", icon=":material/dataset:", color="orange")
-                st.button("Use", key=f"recipe-{one.name}", type="primary", on_click=use, args=(house, one))
-        for remark in one.remarks:
-            st.caption(literal(remark))
+                st.button("Use", key=f"recipe-{one.name}", on_click=use, args=(house, one))
+        st.caption(literal(" ".join(one.remarks)))
         if not ready(house, one):
-            st.caption(literal(f"{one.missing(house.datasets)} Or use it with other cases of the same kind."))
+            st.caption(
+                f"**{literal(one.missing(house.datasets))}** Or use it with other cases of the same kind.",
+                help=literal(HOW),
+            )
 
 
 def ready(house: Courthouse, one: Recipe) -> bool:

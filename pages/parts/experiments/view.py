@@ -10,7 +10,7 @@ from courtroom.experiments.measures import Measure
 from courtroom.experiments.results import Results
 from courtroom.experiments.store import Kept
 from courtroom.experiments.words import number, sentence, summary
-from courtroom.experiments.written import marks
+from courtroom.experiments.written import best_of, marks
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
 from pages.parts.experiments.cells_view import downloads, every_cell, failures
 from pages.parts.experiments.progress import leave, progress_view
@@ -41,7 +41,7 @@ def experiment_view(house: Courthouse, kept: Kept) -> None:
     def live() -> None:
         now = store.experiment(kept.id)
         progress_view(house, now)
-        if now.status != drawn[0]:
+        if now.status != drawn[0] or (not drawn[1] and _ended(house, kept.id)):
             st.rerun()
 
     live()
@@ -63,9 +63,9 @@ def experiment_view(house: Courthouse, kept: Kept) -> None:
 def _shown(house: Courthouse, found: Results) -> None:
     groups = found.table.groups
     group = st.selectbox("Cases", groups, key="experiment-group") if len(groups) > 1 else groups[0]
-    st.dataframe(_table(found, group), hide_index=True, width="stretch")
+    st.table(_table(found, group), border="horizontal", hide_index=True)
     st.caption(
-        "In brackets: the 95 % interval over cases. ▲ says than how many other arms an arm is shown to be better (corrected p below 0.05)."
+        "In brackets: the 95 % interval over cases; the best value is bold. ▲ says than how many other arms an arm is shown to be better (corrected p below 0.05)."
     )
     pairs = [pair for pair in found.pairs if pair.group == group]
     overall = [one for one in found.overall if one.group == group]
@@ -85,8 +85,8 @@ def _shown(house: Courthouse, found: Results) -> None:
     st.plotly_chart(draw_values(found.table, group, measure, theme), key="experiment-values")
     if any(spent.calls for spent in found.table.spent.values()):
         st.subheader(
-            f"{measure.title} against money",
-            help="In tokens where no money was paid, in calls where no tokens were counted. The line joins the arms that no other arm "
+            f"{measure.title} against cost",
+            help="In US dollars; in tokens where no money was paid, in calls where no tokens were counted. The line joins the arms that no other arm "
             "beats for less.",
         )
         st.plotly_chart(draw_frontier(found.table, group, measure, theme), key="experiment-frontier")
@@ -113,25 +113,32 @@ def _matrix(house: Courthouse, found: Results, group: str, measure: Measure, the
 
 
 def _table(found: Results, group: str) -> pd.DataFrame:
+    """A line for each arm, in Markdown: what may be quoted can be marked and copied."""
     better = marks(found.pairs)
+    best = best_of(found.table, group)
     lines = []
     for arm in found.arms:
         if (line := found.table.line(arm, group)) is None:
             continue
-        shown: dict[str, object] = {"arm": arm}
+        shown: dict[str, str] = {"Arm": literal(arm)}
         for measure in found.measures:
             one, more = line.values.get(measure.name), better.get((measure.name, group, arm), 0)
-            interval = f" ({number(one.low, measure)} to {number(one.high, measure)})" if one else ""
-            mark = f"  ▲ {more}" if more else ""
-            shown[measure.title] = f"{number(one.value, measure)}{interval}{mark}" if one else "–"
+            if one is None:
+                shown[measure.title] = "–"
+                continue
+            value = number(one.value, measure)
+            low = number(one.low, measure).removesuffix(" %")
+            told = f"**{value}**" if one.value == best[measure.name] else value
+            mark = f" :green[▲ {more}]" if more else ""
+            shown[measure.title] = f"{told} ({low} to {number(one.high, measure)}){mark}"
         spent = found.table.spent[arm]
         steady = found.steady[arm]
-        shown |= {"cases": line.cases, "failed": spent.failed, "calls": spent.calls, "tokens": spent.tokens,
-                  "money": money(spent.cost) if spent.calls else "–"}  # fmt: skip
-        if steady.consistency is not None:
-            shown["same outcome again"] = f"{steady.consistency:.0%}"
-        if steady.agreement is not None:
-            shown["members agree (alpha)"] = f"{steady.agreement:.2f}"
+        shown |= {"Cases": f"{line.cases:,}", "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}", "Tokens": f"{spent.tokens:,}",
+                  "Money": literal(money(spent.cost)) if spent.calls or spent.cost is not None else "–"}  # fmt: skip
+        if any(one.consistency is not None for one in found.steady.values()):
+            shown["Same outcome again"] = "–" if steady.consistency is None else f"{steady.consistency:.0%}"
+        if any(one.agreement is not None for one in found.steady.values()):
+            shown["Members agree (alpha)"] = "–" if steady.agreement is None else f"{steady.agreement:.2f}"
         lines.append(shown)
     return pd.DataFrame(lines)
 

@@ -23,8 +23,8 @@ def written_form(house: Courthouse, written: Experiment, remarks: tuple[str, ...
     st.markdown(
         f"**{literal(written.title or written.name)}**" + (f" · {literal(written.source)}" * bool(written.source))
     )
-    for remark in remarks:
-        st.caption(literal(remark))
+    if remarks:
+        st.caption(literal(" ".join(remarks)))
     kind = next(
         (house.procedures[arm.procedure].hears for arm in written.arms if arm.procedure in house.procedures), ""
     )
