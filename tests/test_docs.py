@@ -63,6 +63,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
         run("datasets", "import", str(ROOT / "data" / "criminal_precedents.jsonl"), "--name", "crimes")
         run("datasets", "import", str(ROOT / "data" / "cases"), "--name", "verdictbench")
         run("datasets", "import", str(ROOT / "data" / "documents"), "--name", "cnndm1", "--split", "test")
+        run("datasets", "samples", "sample-statement-follows")
         run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
     return Desk(home, hearing, paused)
 
@@ -211,6 +212,7 @@ def test_a_program_that_the_documentation_shows_runs(
     (program,) = blocks("docs/datasets.md", "python")
     exec(compile(program, "docs/datasets.md", "exec"), {})
     assert capsys.readouterr().out.startswith("mine ")
+    run("datasets", "samples", "sample-statement-follows")
     run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
     (program,) = blocks("docs/experiments.md", "python")
     exec(compile(program, "docs/experiments.md", "exec"), {})

@@ -22,6 +22,8 @@ REHEARSED = 12
 
 SECONDS_A_CALL = 4.0
 """What a call of a language model is taken to last."""
+SECONDS_A_CELL = 0.03
+"""What a cell takes beside its calls: each is put on record."""
 
 
 @dataclass(frozen=True)
@@ -116,4 +118,4 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
 def _lasts(found: Estimate, setup: Setup, rehearsed: float, at_once: int) -> float:
     """Seconds that one cell adds, where as many calls are under way as the model's limit and the experiment's allow."""
     online = sum(load.calls for load in found.loads if load.model != OFFLINE)
-    return rehearsed + online * SECONDS_A_CALL / min(at_once, setup.model.concurrency)
+    return SECONDS_A_CELL + rehearsed + online * SECONDS_A_CALL / min(at_once, setup.model.concurrency)

@@ -16,7 +16,7 @@ def sample_buttons(house: Courthouse) -> None:
     with st.container(horizontal=True):
         for one in samples(house.library):
             st.button(
-                f"{literal(one.title)} ({one.count})",
+                f"{literal(one.title)} ({one.count:d})",
                 key=f"sample-{one.name}",
                 icon=":material/check:" if one.name in here else ":material/add:",
                 disabled=one.name in here,

@@ -85,7 +85,7 @@ def _shown(house: Courthouse, found: Results) -> None:
     st.plotly_chart(draw_values(found.table, group, measure, theme), key="experiment-values")
     if any(spent.calls for spent in found.table.spent.values()):
         st.subheader(
-            f"{measure.title} against cost",
+            f"{literal(measure.title)} against cost",
             help="In US dollars; in tokens where no money was paid, in calls where no tokens were counted. The line joins the arms that no other arm "
             "beats for less.",
         )

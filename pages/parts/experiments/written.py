@@ -20,9 +20,9 @@ AS_WRITTEN = ""
 
 def written_form(house: Courthouse, written: Experiment, remarks: tuple[str, ...]) -> Experiment | None:
     """What can be changed of it; None as long as its cases are missing."""
-    st.markdown(
-        f"**{literal(written.title or written.name)}**" + (f" · {literal(written.source)}" * bool(written.source))
-    )
+    st.markdown(f"**{literal(written.title or written.name)}**")
+    if written.source:
+        st.caption(literal(written.source))
     if remarks:
         st.caption(literal(" ".join(remarks)))
     kind = next(
