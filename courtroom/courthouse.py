@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from courtroom.cases.case import Case
@@ -249,6 +249,12 @@ class Courthouse:
         Raises:
             CourtroomError: the procedure does not hear this kind of case, or an edited prompt can't be used.
         """
+        return self.planned_run(procedure, case, setup, seed, run, origin)()
+
+    def planned_run(
+        self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
+    ) -> Callable[[], str]:
+        """What puts a run on record, so that several can be put there at once; see `new_run`."""
         chosen = self.procedures[procedure]
         if case.kind != chosen.hears:
             fitting = [one.name for one in self.procedures.values() if one.hears == case.kind]
@@ -259,7 +265,7 @@ class Courthouse:
         refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)
         self._offer(case)
-        return self.store.create(procedure, case, complete, seed, origin=origin, run=run)
+        return partial(self.store.create, procedure, case, complete, seed, origin=origin, run=run)
 
     def fork(
         self,

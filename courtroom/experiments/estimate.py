@@ -11,7 +11,7 @@ from statistics import median
 from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.setup import Setup
 from courtroom.experiments.begin import rows_of, setup_of
-from courtroom.experiments.ports import House
+from courtroom.experiments.ports import ExperimentHouse
 from courtroom.experiments.spec import Experiment
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
@@ -27,7 +27,7 @@ SECONDS_A_CELL = 0.03
 
 
 @dataclass(frozen=True)
-class ArmTakes:
+class ArmEstimate:
     """What one arm will take."""
 
     arm: str
@@ -42,7 +42,7 @@ class ArmTakes:
 
 
 @dataclass(frozen=True)
-class Takes:
+class ExperimentEstimate:
     """What all arms will take."""
 
     cells: int
@@ -55,10 +55,12 @@ class Takes:
     money: float | None
     seconds: float
     """With each call of a language model at `SECONDS_A_CALL`, and the offline model as fast as it was in the rehearsal."""
-    arms: tuple[ArmTakes, ...]
+    arms: tuple[ArmEstimate, ...]
 
 
-def estimate(experiment: Experiment, kind: str, house: House, progress: Callable[[int, int], None]) -> Takes:
+def estimate(
+    experiment: Experiment, kind: str, house: ExperimentHouse, progress: Callable[[int, int], None]
+) -> ExperimentEstimate:
     """An estimate; nothing is asked of any language model or put on record.
 
     Args:
@@ -92,7 +94,7 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
     more = len(ids) / len(chosen) if chosen else 0.0
     cells = len(ids) * experiment.repeats
     rows = tuple(
-        ArmTakes(
+        ArmEstimate(
             arm.name,
             cells,
             round(asked[arm.name] * more),
@@ -103,7 +105,7 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
         for arm, _ in arms
     )
     prices = [row.money for row in rows]
-    return Takes(
+    return ExperimentEstimate(
         cells=cells * len(arms),
         rehearsed=total,
         calls=sum(row.calls for row in rows),

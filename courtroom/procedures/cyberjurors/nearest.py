@@ -33,9 +33,9 @@ async def by_precedents(court: Hearing) -> Verdict:
     counts = {side: sum(int(hit.record[f"{side}_votes"]) for hit in hits) for side in SIDES}
     tied = counts["buyer"] == counts["seller"]
     side = court.setup.tie if tied else max(SIDES, key=counts.__getitem__)
-    told = f"The real juries of {len(hits)} close precedents gave the buyer {counts['buyer']} votes and the seller {counts['seller']}."
+    summary = f"The real juries of {len(hits)} close precedents gave the buyer {counts['buyer']} votes and the seller {counts['seller']}."
     (seat,) = court.panel("juror")
-    court.vote(seat, side, (told, *(str(hit.record["title"]) for hit in hits[:3])))
+    court.vote(seat, side, (summary, *(str(hit.record["title"]) for hit in hits[:3])))
     court.tally(SIDES, court.setup.consensus)
     note = f"These votes are a tie; by this run's setting a tie goes to the {side}." if tied else ""
-    return Verdict(outcome=side, counts=counts, summary=told, note=note)
+    return Verdict(outcome=side, counts=counts, summary=summary, note=note)

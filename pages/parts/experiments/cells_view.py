@@ -10,7 +10,7 @@ import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.frames import frame_of
-from courtroom.experiments.results import Results
+from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.written import latex, markdown
 from pages.parts.experiments.progress import do
 from pages.parts.shared.inert import literal
@@ -21,7 +21,7 @@ MOST_REASONS = 5
 RUN = st.column_config.LinkColumn("run", display_text=r"run=(.+)$")
 
 
-def failures(house: Courthouse, found: Results) -> None:
+def failures(house: Courthouse, found: ExperimentResults) -> None:
     """Cells that failed: how many for which reason, each as a row, and a button that tries them again."""
     failed = [row for row in found.rows if row.state == "failed"]
     if not failed:
@@ -51,7 +51,7 @@ def failures(house: Courthouse, found: Results) -> None:
             st.dataframe(pd.DataFrame(lines), hide_index=True, width="stretch", column_config={"run": RUN})
 
 
-def every_cell(found: Results) -> None:
+def every_cell(found: ExperimentResults) -> None:
     """Each cell as a row, with a link to its run."""
     with st.expander(f"Every cell ({len(found.rows):,})"):
         frame = frame_of(found.rows, found.measures)
@@ -61,7 +61,7 @@ def every_cell(found: Results) -> None:
         st.dataframe(frame, hide_index=True, width="stretch", column_config={"run": RUN})
 
 
-def downloads(found: Results) -> None:
+def downloads(found: ExperimentResults) -> None:
     """The table for a paper, and the cells for other programs."""
     name, icon = found.kept.name, ":material/download:"
     with st.container(horizontal=True):

@@ -11,7 +11,7 @@ import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.experiments.store import Kept, State
+from courtroom.experiments.store import State, StoredExperiment
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.units import count, duration, money
@@ -24,7 +24,7 @@ STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green"]]] = {
 STATES: tuple[State, State, State] = ("done", "failed", "waiting")
 
 
-def progress_view(house: Courthouse, kept: Kept) -> None:
+def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
     """Status and buttons; while it is not done, how far it is, in all and for each arm."""
     store = house.experiments.store
     counts = store.counts(kept.id)
@@ -58,7 +58,7 @@ def progress_view(house: Courthouse, kept: Kept) -> None:
 
 
 def _by_arm(
-    kept: Kept, counts: Mapping[tuple[int, State], int], took: Mapping[int, tuple[int, int, float | None]]
+    kept: StoredExperiment, counts: Mapping[tuple[int, State], int], took: Mapping[int, tuple[int, int, float | None]]
 ) -> None:
     lines = []
     for place, arm in enumerate(kept.experiment.arms):
@@ -73,7 +73,7 @@ def _by_arm(
     st.dataframe(pd.DataFrame(lines), hide_index=True, width="stretch", column_config={"Progress": bar})
 
 
-def _budget(house: Courthouse, kept: Kept) -> None:
+def _budget(house: Courthouse, kept: StoredExperiment) -> None:
     """Another budget."""
     with st.popover("Budget", icon=":material/payments:"):
         now = kept.experiment.budget
@@ -86,7 +86,7 @@ def _budget(house: Courthouse, kept: Kept) -> None:
             st.rerun()
 
 
-def _left(kept: Kept, ended: int, total: int) -> str:
+def _left(kept: StoredExperiment, ended: int, total: int) -> str:
     """About how long it still takes, from how fast cells ended since this session looks."""
     if kept.status != "running":
         return ""

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.experiments.estimate import SECONDS_A_CALL, Takes
+from courtroom.experiments.estimate import SECONDS_A_CALL, ExperimentEstimate
 from courtroom.experiments.spec import Experiment, as_toml
 from pages.parts.experiments.list import open_experiment
 from pages.parts.shared.inert import literal
@@ -21,7 +21,7 @@ from pages.parts.shared.units import count, duration, many, money
 def start_bar(house: Courthouse, experiment: Experiment) -> None:
     """Start, estimate, download."""
     content = experiment.model_dump_json()
-    kept: tuple[str, Takes] | None = st.session_state.get("experiment-takes")
+    kept: tuple[str, ExperimentEstimate] | None = st.session_state.get("experiment-takes")
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             start = st.button("Start", type="primary", icon=":material/play_arrow:", key="experiment-start")
@@ -46,7 +46,7 @@ def start_bar(house: Courthouse, experiment: Experiment) -> None:
             st.error(literal(str(error)))
 
 
-def _takes(takes: Takes) -> None:
+def _takes(takes: ExperimentEstimate) -> None:
     st.markdown(
         f"**{many(takes.cells, 'cell')}** take about **{count(takes.calls)} calls**, {count(takes.tokens)} tokens and "
         f"{literal(duration(takes.seconds))}: {literal(money(takes.money))}. Answers that cells share, or that are on record, save "

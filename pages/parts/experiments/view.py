@@ -7,8 +7,8 @@ import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.results import Results
-from courtroom.experiments.store import Kept
+from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.words import number, sentence, summary
 from courtroom.experiments.written import best_of, marks
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
@@ -24,7 +24,7 @@ MOST_SENTENCES = 3
 """Differences that are told at once; all pairs stand below."""
 
 
-def experiment_view(house: Courthouse, kept: Kept) -> None:
+def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
     """Progress above, then what came of it."""
     experiment, store = kept.experiment, house.experiments.store
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -60,7 +60,7 @@ def experiment_view(house: Courthouse, kept: Kept) -> None:
     downloads(found)
 
 
-def _shown(house: Courthouse, found: Results) -> None:
+def _shown(house: Courthouse, found: ExperimentResults) -> None:
     groups = found.table.groups
     group = st.selectbox("Cases", groups, key="experiment-group") if len(groups) > 1 else groups[0]
     st.table(_table(found, group), border="horizontal", hide_index=True)
@@ -94,7 +94,7 @@ def _shown(house: Courthouse, found: Results) -> None:
         _matrix(house, found, group, measure, theme)
 
 
-def _matrix(house: Courthouse, found: Results, group: str, measure: Measure, theme: str) -> None:
+def _matrix(house: Courthouse, found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
     groups = [found.groups[arm, group] for arm in found.arms if (arm, group) in found.groups]
     marks_ = sum(len(one.by_case) for one in groups)
     st.subheader("Arms and cases", help="A circle is right, a cross is wrong. Choose a mark to open its run.")
@@ -112,7 +112,7 @@ def _matrix(house: Courthouse, found: Results, group: str, measure: Measure, the
         st.caption(f"{literal(arm)} on {literal(case)} is a prediction made elsewhere: there is no run.")
 
 
-def _table(found: Results, group: str) -> pd.DataFrame:
+def _table(found: ExperimentResults, group: str) -> pd.DataFrame:
     """A line for each arm, in Markdown: what may be quoted can be marked and copied."""
     better = marks(found.pairs)
     best = best_of(found.table, group)
@@ -128,9 +128,9 @@ def _table(found: Results, group: str) -> pd.DataFrame:
                 continue
             value = number(one.value, measure)
             low = number(one.low, measure).removesuffix(" %")
-            told = f"**{value}**" if one.value == best[measure.name] else value
+            shown_value = f"**{value}**" if one.value == best[measure.name] else value
             mark = f" :green[▲ {more}]" if more else ""
-            shown[measure.title] = f"{told} ({low} to {number(one.high, measure)}){mark}"
+            shown[measure.title] = f"{shown_value} ({low} to {number(one.high, measure)}){mark}"
         spent = found.table.spent[arm]
         steady = found.steady[arm]
         shown |= {"Cases": f"{line.cases:,}", "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}", "Tokens": f"{spent.tokens:,}",
@@ -144,7 +144,7 @@ def _table(found: Results, group: str) -> pd.DataFrame:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Adding up ...")
-def _results(_house: Courthouse, name: str, counts: object, content: str) -> Results:
+def _results(_house: Courthouse, name: str, counts: object, content: str) -> ExperimentResults:
     """Worked out once for as many cells as are done, and as the experiment's measures are."""
     return _house.experiments.results(name)
 
