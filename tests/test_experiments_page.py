@@ -182,6 +182,62 @@ def test_failed_cells_are_tried_again_from_the_page(house: Courthouse) -> None: 
     assert {row.state for row in house.experiments.results(found.kept.id).rows} == {"failed"}
 
 
+def test_a_budget_that_is_reached_is_raised_on_the_page(house: Courthouse) -> None:  # noqa: F811
+    house.datasets.add("feelings", rows())
+    arms = [{"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE}]
+    found = done(house, spec(arms=arms, budget={"calls": 4}, at_once=1))
+    app = opened(experiment=found.kept.id)
+    assert (
+        "The budget of 4 calls has no room for another cell: spent so far: 4 calls; a cell takes about 1 call."
+        in unmarked(app)
+    )
+    assert "2 cells are left" in unmarked(app)
+    assert app.dataframe[0].value["Done"][0] == 4
+    app.number_input(key="experiment-new-calls").set_value(0).run()
+    press(app, "experiment-set-budget")
+    press(app, "experiment-go")
+    house.experiments.wait(found.kept.id, 60)
+    assert house.experiments.store.status(found.kept.id) == "done"
+    assert [row.state for row in house.experiments.rows(found.kept.id)] == ["done"] * 6
+
+
+def test_an_arm_whose_model_does_not_answer_is_told_apart_on_the_page(
+    house: Courthouse,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house.datasets.add("feelings", rows())
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    arms = [
+        {"name": name, "procedure": "courtroom-llm", "model": model, "set": SINGLE}
+        for name, model in (("here", "offline"), ("gone", "openai/gpt-4o"))
+    ]
+    found = done(house, spec(arms=arms))
+    assert found.kept.status == "done"
+    (failure,) = (one for one in found.failures if not one[1].startswith("Not tried"))
+    app = opened(experiment=found.kept.id)
+    shown = unmarked(app)
+    assert "6 cells failed." in shown
+    assert f"gone, {failure[2]} cells: " in shown
+    assert "OPENAI_API_KEY" in failure[1]
+    assert list(app.table[0].value["Arm"]) == ["here"]
+    assert set(app.dataframe[0].value["arm"]) == {"gone"}
+
+
+def test_a_dataset_on_which_an_experiment_rests_stays(house: Courthouse) -> None:  # noqa: F811
+    house.datasets.add("feelings", rows())
+    name = house.experiments.begin(spec())
+    app = opened()
+    app.session_state["experiments-part"] = "Datasets"
+    app.run()
+    app.segmented_control(key="dataset_shown_feelings").set_value("Delete").run()
+    press(app, "dataset_delete")
+    assert f"Experiments rest on “feelings”: {name}. Delete these first" in unmarked(app)
+    assert [info.name for info in house.datasets.list()] == ["feelings"]
+    house.experiments.delete(name)
+    press(app, "dataset_delete")
+    assert house.datasets.list() == []
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figures_show_what_the_table_says(house: Courthouse, tmp_path: Path, theme: str) -> None:  # noqa: F811
     house.datasets.add("feelings", rows())

@@ -172,7 +172,7 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
 def delete(name: str, version: Annotated[str | None, typer.Option(help="Only this version.")] = None) -> None:
     """Forget a dataset, or one version of it. Runs keep the cases that they have."""
     with opened() as house:
-        house.datasets.delete(name, version)
+        house.experiments.delete_dataset(name, version)
         print(f"“{name}” is deleted.")
 
 

@@ -223,6 +223,8 @@ def _print_results(found: ExperimentResults, as_json: bool) -> None:
         print(json.dumps(_finite(found.as_data()), ensure_ascii=False))
     else:
         print(markdown(found.table, found.pairs, found.overall))
+        for arm, reason, number in found.failures:
+            print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
 
 
 def _print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:

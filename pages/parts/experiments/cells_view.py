@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections import Counter
 
 import pandas as pd
 import streamlit as st
@@ -34,8 +33,7 @@ def failures(house: Courthouse, found: ExperimentResults) -> None:
                 help="Answers that are on record are not asked for again.",
             ):  # fmt: skip
                 do(lambda: house.experiments.try_again(found.kept.id, typed_keys()))
-        reasons = Counter((row.arm, row.reason) for row in failed)
-        for (arm, reason), number in reasons.most_common(MOST_REASONS):
+        for arm, reason, number in found.failures[:MOST_REASONS]:
             st.caption(f"{literal(arm)}, {many(number, 'cell')}: {literal(reason)}")
         with st.expander("Each of them"):
             lines = [

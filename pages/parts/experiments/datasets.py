@@ -203,14 +203,14 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
 
 def _delete(house: Courthouse, info: DatasetInfo) -> None:
     versions = house.datasets.versions(info.name)
-    st.markdown(
-        f"The dataset has {many(len(versions), 'version')}. Runs keep the cases that they have; experiments on a deleted version "
-        "can't go on."
-    )
+    st.markdown(f"The dataset has {many(len(versions), 'version')}. Runs keep the cases that they have.")
     with st.container(horizontal=True):
-        if len(versions) > 1 and st.button("Delete this version", key="dataset_delete_version"):
-            house.datasets.delete(info.name, info.version)
-            st.rerun()
-        if st.button("Delete the dataset", key="dataset_delete", icon=":material/delete:"):
-            house.datasets.delete(info.name)
+        one = len(versions) > 1 and st.button("Delete this version", key="dataset_delete_version")
+        whole = st.button("Delete the dataset", key="dataset_delete", icon=":material/delete:")
+    if one or whole:
+        try:
+            house.experiments.delete_dataset(info.name, None if whole else info.version)
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+        else:
             st.rerun()

@@ -74,14 +74,18 @@ def _by_arm(
 
 
 def _budget(house: Courthouse, kept: StoredExperiment) -> None:
-    """Another budget."""
+    """Another budget: money, and calls or tokens where they are limited."""
     with st.popover("Budget", icon=":material/payments:"):
+        st.caption("Of the whole experiment; 0 is no limit.")
         now = kept.experiment.budget
-        new = st.number_input(
-            "US$ for the whole experiment (0 is no limit)", 0.0, None, now.money or 0.0, key="experiment-new-budget"
-        )
+        money_ = st.number_input("US$", 0.0, None, now.money or 0.0, key="experiment-new-budget")
+        given: dict[str, float | None] = {"money": money_ or None}
+        for name, title in (("calls", "Calls"), ("tokens", "Tokens")):
+            limit = getattr(now, name)
+            if limit is not None:
+                given[name] = int(st.number_input(title, 0, None, limit, key=f"experiment-new-{name}")) or None
         if st.button("Set", key="experiment-set-budget"):
-            budget = now.model_copy(update={"money": new or None})
+            budget = now.model_copy(update=given)
             house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
             st.rerun()
 

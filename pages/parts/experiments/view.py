@@ -21,7 +21,7 @@ LIVE_S = 1.0
 MOST_MATRIX = 3_000
 """Marks that the matrix may have: more are slow to draw in a browser."""
 MOST_SENTENCES = 3
-"""Differences that are told at once; all pairs stand below."""
+"""Differences that stand there at once; all pairs stand below."""
 
 
 def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
