@@ -240,21 +240,20 @@ class Courthouse:
     def new_run(
         self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
     ) -> str:
-        """Put a run on record with its complete setup; it is not driven yet.
-
-        Args:
-            run: the id it is to have; a run that has it already stays as it is.
-            origin: where it comes from; see `courtroom.engine.run`.
-
-        Raises:
-            CourtroomError: the procedure does not hear this kind of case, or an edited prompt can't be used.
-        """
+        """Put a run on record with its complete setup; it is not driven yet. See `planned_run`."""
         return self.planned_run(procedure, case, setup, seed, run, origin)()
 
     def planned_run(
         self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
     ) -> Callable[[], str]:
-        """What puts a run on record, so that several can be put there at once; see `new_run`."""
+        """What puts a run on record, so that several can be put there in one transaction.
+
+        Args:
+            run: the id it is to have; a run that has it already stays as it is.
+
+        Raises:
+            CourtroomError: the procedure does not hear this kind of case, or an edited prompt can't be used.
+        """
         chosen = self.procedures[procedure]
         if case.kind != chosen.hears:
             fitting = [one.name for one in self.procedures.values() if one.hears == case.kind]

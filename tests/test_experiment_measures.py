@@ -194,6 +194,7 @@ def test_measures_of_summaries_are_those_of_rouge_score_and_sacrebleu() -> None:
         details={"assessment": {"faithfulness": 90.0, "completeness": 60.0, "conciseness": 30.0}}, wall_s=20.0
     )
     assert of("document", "quality", [Scored(case, "", judged)]) == 180
+    assert of("document", "completeness", [Scored(case, "", judged)]) == 60
     assert of("document", "cost_effectiveness", [Scored(case, "", judged)]) == 9
     assert np.isnan(of("document", "quality", rows))
 

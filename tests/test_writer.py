@@ -1,4 +1,4 @@
-"""Writes in crowds: those that wait share a transaction, and each is told of its own fate after the commit."""
+"""Many writes at once: those that wait share a transaction, and each future is done after the commit."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def held_up(database: Database, writer: Writer) -> threading.Event:
     return goes_on
 
 
-def test_writes_that_wait_share_a_transaction_and_are_told_after_its_commit(database: Database, writer: Writer) -> None:
+def test_writes_that_wait_share_a_transaction_and_are_done_after_its_commit(database: Database, writer: Writer) -> None:
     seen: list[list[str]] = []
     counted: list[str] = []
     goes_on = held_up(database, writer)
@@ -81,7 +81,7 @@ def test_writes_that_wait_share_a_transaction_and_are_told_after_its_commit(data
     assert sum(statement.startswith("COMMIT") for statement in counted) == 1
 
 
-def test_a_write_that_fails_is_undone_and_told_alone(database: Database, writer: Writer) -> None:
+def test_a_write_that_fails_is_undone_alone(database: Database, writer: Writer) -> None:
     def wrong() -> None:
         raise ValueError("no")
 

@@ -55,11 +55,11 @@ class DrivenRuns:
         """Controls that this process has put on disk and not yet obeyed."""
         self._news: dict[str, asyncio.Event] = {}
         """Set, and taken out, when a run's status is on disk. Each run has its own: hundreds may be waited for at once."""
-        self._idle: asyncio.TimerHandle | None = None
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Whoever takes a run up waits for who does so already."""
         self._claims: Gathered[str, bool] = Gathered(lambda runs: asyncio.to_thread(self._claimed, runs))
         self._beats = False
+        self._idle: asyncio.TimerHandle | None = None
         writer.listen(lambda trouble: loop.call(partial(self._hold, trouble)))
 
     def __contains__(self, run: str) -> bool:
@@ -83,7 +83,7 @@ class DrivenRuns:
         while True:
             # Taken before a look at what there is, so that no news are missed in between.
             news = self._news.setdefault(run, asyncio.Event())
-            if not self._is_set_up(run):
+            if not self._being_set_up(run):
                 if self._store.status(run) != "running":
                     return
                 if self.left(run, *self._store.lease.holder(run)):
@@ -158,7 +158,7 @@ class DrivenRuns:
         self._store.lease.release(run, owner)
         return True
 
-    def _is_set_up(self, run: str) -> bool:
+    def _being_set_up(self, run: str) -> bool:
         """Whether it is under way here and has not begun yet."""
         return (driven := self._runs.get(run)) is not None and driven.drive is None
 

@@ -15,6 +15,8 @@ from courtroom.cases.readers.numbered_labels import NumberedLabels, names_from
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.checking import examine
 from courtroom.datasets.importing import Imported, Order
+from courtroom.datasets.near import near_duplicates
+from courtroom.datasets.precedents import precedent_id
 from courtroom.datasets.row import DatasetInfo
 from courtroom.datasets.statistics import measure
 from courtroom.errors import CourtroomError
@@ -158,13 +160,18 @@ def split_(
 
 @app.command()
 def check(name: str, version: Version = None, json_: Json = False) -> None:
-    """Look for repeated rows, rows in several splits, and texts with several outcomes; exit code 1 where there are any."""
+    """Look for repeated rows, rows in several splits, and texts with several outcomes; exit code 1 where there are any.
+
+    Rows that say nearly the same are told too; they are no error.
+    """
     with opened() as house:
         found = examine(house.datasets, name, version)
+        near = near_duplicates(house.datasets, name, version)
         if json_:
-            print(json.dumps(found.model_dump(), ensure_ascii=False))
+            print(json.dumps({**found.model_dump(), "near": near.model_dump()}, ensure_ascii=False))
         else:
-            print("\n".join(found.sentences()) or f"{name}: nothing is wrong with its {found.info.count} rows.")
+            told = [*found.sentences(), *near.sentences()]
+            print("\n".join(told) or f"{name}: nothing is wrong with its {found.info.count} rows.")
     raise typer.Exit(0 if found.clean else 1)
 
 
@@ -189,7 +196,7 @@ def _into_knowledge(house: Courthouse, name: str, split: str | None) -> int:
     for row in house.datasets.rows(name, split=split):
         if not isinstance(row.case, CriminalCase):
             raise CourtroomError(f"“{name}” holds no criminal cases; only they can be precedents here.")
-        taken.append(row.case.model_copy(update={"id": f"{name[:30]}-{row.id}"[:80]}))
+        taken.append(row.case.model_copy(update={"id": precedent_id(name, row.id)}))
         if len(taken) == 200:
             house.knowledge.cases.add(taken)
             done, taken = done + len(taken), []

@@ -74,8 +74,8 @@ def plainly(then: str = "the run goes on by itself") -> Iterator[None]:
 class Writer:
     """All writes of one process that must not be lost, and that nobody's loop may wait for.
 
-    Writes that wait together are committed together, and whoever waits for one is told after the commit. One that fails
-    is undone and told alone. It must do nothing but write to the store: it may be done again where the commit fails.
+    Writes that wait together are committed together; a future is done after the commit. A write that fails is undone
+    alone, and its future has the error. A write must do nothing but write to the store: it may be repeated where the commit fails.
 
     A write that fails because the disk is full, the store locked or a device faulty is held in memory, with all that
     come after it, and tried again each second. What is held when the process is killed is lost: that can't be helped.
@@ -144,7 +144,7 @@ class Writer:
             began = time.monotonic()
             try:
                 results = self._written([write for write, _ in some])
-            except Exception as error:  # noqa: BLE001  whoever put them in is told
+            except Exception as error:  # noqa: BLE001  their futures have it
                 why = passing(error)
                 if why and not self._ending:
                     self._tell(why, error)
@@ -152,7 +152,7 @@ class Writer:
                         self._some.wait_for(lambda: self._ending, PROBE_S)
                     most = 1
                     continue
-                if len(some) > 1:  # one by one, so that each is told of its own failure alone
+                if len(some) > 1:  # one by one, so that each future has its own error alone
                     most = 1
                     continue
                 if why:

@@ -198,7 +198,7 @@ def main() -> None:
     """Measure in a home of its own."""
     options = argparse.ArgumentParser()
     options.add_argument("--cells", type=int, default=5_000)
-    options.add_argument("--limit", type=int, default=32)
+    options.add_argument("--limit", type=int, default=16)
     options.add_argument("--looks", type=int, default=20)
     options.add_argument("--tiny", action="store_true")
     given = options.parse_args()

@@ -64,7 +64,7 @@ def downloads(found: ExperimentResults) -> None:
     name, icon = found.kept.name, ":material/download:"
     with st.container(horizontal=True):
         st.download_button(
-            "Table as Markdown", markdown(found.table, found.pairs, found.overall), f"{name}.md", icon=icon
+            "Table as Markdown", markdown(found.table, found.pairs, found.overall, found.notes), f"{name}.md", icon=icon
         )
         st.download_button("Table as LaTeX", latex(found.table, found.pairs), f"{name}.tex", icon=icon)
         frame = frame_of(found.rows, found.measures)

@@ -54,6 +54,8 @@ def _takes(takes: ExperimentEstimate) -> None:
         help=f"{takes.rehearsed:d} cells were rehearsed in memory with the offline model; a real model may go other ways. A call of a "
         f"language model is taken to last {SECONDS_A_CALL:.0f} seconds.",
     )
+    if takes.training:
+        st.caption(f"{many(takes.training, 'cell')} of these only teach the memory.")
     lines = [
         {
             "Arm": arm.arm,

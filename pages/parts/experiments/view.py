@@ -12,6 +12,7 @@ from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.words import number, sentence, summary
 from courtroom.experiments.written import best_of, marks
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
+from pages.parts.experiments.breakdown_view import breakdown_view
 from pages.parts.experiments.cells_view import downloads, every_cell, failures
 from pages.parts.experiments.progress import leave, progress_view
 from pages.parts.shared.inert import literal
@@ -67,6 +68,8 @@ def _shown(house: Courthouse, found: ExperimentResults) -> None:
     st.caption(
         "In brackets: the 95 % interval over cases; the best value is bold. ▲ says than how many other arms an arm is shown to be better (corrected p below 0.05)."
     )
+    for note in found.notes:
+        st.caption(literal(note))
     pairs = [pair for pair in found.pairs if pair.group == group]
     overall = [one for one in found.overall if one.group == group]
     for line in summary(pairs, overall):
@@ -90,6 +93,7 @@ def _shown(house: Courthouse, found: ExperimentResults) -> None:
             "beats for less.",
         )
         st.plotly_chart(draw_frontier(found.table, group, measure, theme), key="experiment-frontier")
+    breakdown_view(found, group, measure, theme)
     if measure.each is not None:
         _matrix(house, found, group, measure, theme)
 
