@@ -48,7 +48,7 @@ class Recipe:
     def kind(self, procedures: Mapping[str, Procedure]) -> str:
         """The kind of case that its arms hear."""
         named = next(arm.procedure for arm in self.experiment.arms if arm.procedure)
-        return procedures[named].hears
+        return procedures[named].case_kind
 
     def missing(self, datasets: Datasets) -> str:
         """What of its dataset is not here, in a sentence; empty where all of it is."""

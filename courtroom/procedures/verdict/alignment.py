@@ -203,7 +203,7 @@ ALIGNMENT = Procedure(
     summary="Turns recorded VERDICT hearings into training data for the case-handling judge: right first drafts are "
     "demonstrations, wrong ones are reflected upon, drafted again and, where corrected, become preference pairs.",
     paper="Liao et al. (2026), VERDICT, section 3.3",
-    hears="drafts",
+    case_kind="drafts",
     setup=AlignmentSetup,
     roles=(
         Role("reflector", "Reflection model", "Says where a wrong draft's reasoning slipped."),

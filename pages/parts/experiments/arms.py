@@ -58,7 +58,7 @@ def chosen_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
 def _offered(house: Courthouse, kind: str) -> dict[str, dict[str, Any]]:
     offered: dict[str, dict[str, Any]] = {}
     for procedure in house.procedures.values():
-        if procedure.hears == kind:
+        if procedure.case_kind == kind:
             offered[procedure.title] = {"procedure": procedure.name}
             for preset in procedure.presets:
                 values = {"procedure": procedure.name, "set": dict(preset.changes)}

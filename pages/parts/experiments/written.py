@@ -26,7 +26,7 @@ def written_form(house: Courthouse, written: Experiment, remarks: tuple[str, ...
     if remarks:
         st.caption(literal(" ".join(remarks)))
     kind = next(
-        (house.procedures[arm.procedure].hears for arm in written.arms if arm.procedure in house.procedures), ""
+        (house.procedures[arm.procedure].case_kind for arm in written.arms if arm.procedure in house.procedures), ""
     )
     infos = {info.name: info for info in house.datasets.list() if not kind or info.kind == kind}
     if not infos:
