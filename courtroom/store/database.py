@@ -297,6 +297,15 @@ MIGRATIONS: tuple[str, ...] = (
         collection TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (collection, id)
     ) WITHOUT ROWID;
     """,
+    # Runs imported from a file, with the file's hash. Their answers are kept apart: nobody here knows whether a model gave
+    # them, so they are shown and never served to another run. Panels of personas are saved under a name.
+    """
+    ALTER TABLE runs ADD COLUMN imported TEXT;
+    CREATE TABLE imported_answers (
+        run TEXT NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL, PRIMARY KEY (run, key)
+    );
+    CREATE TABLE panels (name TEXT PRIMARY KEY, body TEXT NOT NULL, saved REAL NOT NULL);
+    """,
 )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.packing import parsed
+from courtroom.engine.answers import ImportedAnswers
 from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
@@ -64,6 +65,8 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "marks": ("run", lambda house, row: read_mark(row["run"], row["body"])),
     "parts": ("hash", _part),
     "answers": ("key", lambda house, row: house.answers.entry(row["key"])),
+    "imported_answers": ("run", lambda house, row: ImportedAnswers(house.database, row["run"]).entry(row["key"])),
+    "panels": ("name", lambda house, row: house.panels.load(row["name"])),
     "cases": ("id", lambda house, row: house.library.case(row["id"])),
     "setups": ("name", lambda house, row: house.setups.load(row["name"])),
     "knowledge": ("id", lambda house, row: house.knowledge.kept_under(row["collection"]).parse(row["body"])),
@@ -114,7 +117,7 @@ def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     for table, column, of in (
         *(
             (table, "run", "runs")
-            for table in ("events", "questions", "seats", "rewinds", "payments", "asides", "marks")
+            for table in ("events", "questions", "seats", "rewinds", "payments", "asides", "marks", "imported_answers")
         ),
         ("sweep_runs", "sweep", "sweeps"),
         ("experiment_cells", "experiment", "experiments"),

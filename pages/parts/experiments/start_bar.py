@@ -32,7 +32,7 @@ def start_bar(house: Courthouse, experiment: Experiment) -> None:
             st.download_button("As a file", as_toml(experiment), f"{experiment.name}.toml", icon=":material/download:")
         try:
             if ask:
-                bar = st.progress(0.0, "Rehearsing ...")
+                bar = st.progress(0.0, "Estimating ...")
                 takes = house.experiments.estimate(experiment, partial(_rehearsed, bar))
                 bar.empty()
                 kept = st.session_state["experiment-takes"] = (content, takes)
@@ -71,4 +71,4 @@ def _takes(takes: ExperimentEstimate) -> None:
 
 
 def _rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
-    bar.progress(done / max(1, total), f"Rehearsed {done:d} of {total:d}")
+    bar.progress(done / max(1, total), f"Estimated {done:d} of {total:d}")
