@@ -84,6 +84,7 @@ class CourtroomLLMSetup(Setup):
         ge=1,
         le=50,
         description="In the structure `nearest`: how many labelled texts count, each by its likeness.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     explain: bool = Field(
         default=True,

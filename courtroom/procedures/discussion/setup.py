@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from courtroom.cases.dispute import Side
+from courtroom.engine.knobs import Group, declared
 from courtroom.engine.setup import Member, Setup
 
 POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
@@ -22,7 +23,14 @@ POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
 class DiscussionSetup(Setup):
     """Who discusses a dispute, and how."""
 
-    speakers: int = Field(default=3, title="Speakers", ge=1, le=51, description="Each votes in every turn.")
+    speakers: int = Field(
+        default=3,
+        title="Speakers",
+        ge=1,
+        le=51,
+        description="Each votes in every turn.",
+        json_schema_extra=declared(group=Group.WHO, first=True),
+    )
     turns: int = Field(
         default=2, title="Turns", ge=1, le=5, description="How often each speaks. The last turn decides."
     )
@@ -31,11 +39,13 @@ class DiscussionSetup(Setup):
         title="Order",
         description="`one-by-one`: each reads all that was said before; `simultaneous`: all speak at once and read the turns before; "
         "`summarised`: all speak at once and read a summary of the turns before.",
+        json_schema_extra=declared(first=True),
     )
     points_of_view: bool = Field(
         default=True,
         title="Points of view",
         description="Each speaker has one of five points of view. Off: all are asked the same, and differ by chance alone.",
+        json_schema_extra=declared(group=Group.WHO, first=True),
     )
     tie: Side = Field(
         default="buyer", title="A tie goes to the", description="The paper does not say; a setting of ours."
