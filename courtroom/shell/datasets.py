@@ -82,6 +82,25 @@ def list_(json_: Json = False) -> None:
             print(f"{job.name}: interrupted after {job.taken} rows. {again} to go on.", file=sys.stderr)
 
 
+@app.command("samples")
+def samples_(
+    name: Annotated[str | None, typer.Argument(help="The one to add; without a name, all are listed.")] = None,
+) -> None:
+    """Bundled cases as datasets: list them, or add one."""
+    from courtroom.datasets.samples import add_sample, samples  # slow to import
+
+    with opened() as house:
+        known = {one.name: one for one in samples(house.library)}
+        if name is None:
+            for one in known.values():
+                print(f"{one.name}\t{one.kind}\t{one.count}\t{one.title}")
+        elif name in known:
+            info = add_sample(house.datasets, house.library, name)
+            print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count}")
+        else:
+            raise CourtroomError(f"There are no bundled cases named “{name}”. Choose among: {', '.join(known)}.")
+
+
 @app.command()
 def show(
     name: str,
@@ -165,7 +184,7 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
 def delete(name: str, version: Annotated[str | None, typer.Option(help="Only this version.")] = None) -> None:
     """Forget a dataset, or one version of it. Runs keep the cases that they have."""
     with opened() as house:
-        house.datasets.delete(name, version)
+        house.experiments.delete_dataset(name, version)
         print(f"“{name}” is deleted.")
 
 
