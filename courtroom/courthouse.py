@@ -131,14 +131,14 @@ class Courthouse:
         return procedures.OUTSIDE.broken
 
     def hearing(self, kind: str) -> Procedure:
-        """The first procedure that hears this kind of case.
+        """The first procedure that takes this kind of case.
 
         Raises:
             CourtroomError: there is none.
         """
-        found = next((procedure for procedure in self.procedures.values() if procedure.hears == kind), None)
+        found = next((procedure for procedure in self.procedures.values() if procedure.case_kind == kind), None)
         if found is None:
-            raise CourtroomError(f"No procedure hears cases of the kind “{kind}”. Choose another case.")
+            raise CourtroomError(f"No procedure takes cases of the kind “{kind}”. Choose another case.")
         return found
 
     @property
@@ -249,11 +249,11 @@ class Courthouse:
             CourtroomError: the procedure does not hear this kind of case, or an edited prompt can't be used.
         """
         chosen = self.procedures[procedure]
-        if case.kind != chosen.hears:
-            fitting = [one.name for one in self.procedures.values() if one.hears == case.kind]
+        if case.kind != chosen.case_kind:
+            fitting = [one.name for one in self.procedures.values() if one.case_kind == case.kind]
             raise CourtroomError(
-                f"{chosen.title} hears cases of the kind “{chosen.hears}”; {case.id} is of the kind “{case.kind}”. "
-                f"Choose a procedure that hears it: {', '.join(fitting)}."
+                f"{chosen.title} hears cases of the kind “{chosen.case_kind}”; {case.id} is of the kind “{case.kind}”. "
+                f"Choose a procedure that takes it: {', '.join(fitting)}."
             )
         refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)

@@ -42,7 +42,7 @@ if parent is None:
     case = house.library.case(case_id)
     for told in house.broken.values():
         st.warning(literal(f"{told} {log_file()} has the rest."))
-    procedures = [procedure for procedure in house.procedures.values() if procedure.hears == case.kind]
+    procedures = [procedure for procedure in house.procedures.values() if procedure.case_kind == case.kind]
     names = [one.name for one in procedures]
     procedure = top[1].selectbox(
         "Procedure",

@@ -264,6 +264,7 @@ def test_a_procedures_judgment_is_scored_like_a_written_one() -> None:
 
 
 @needs_real_data
+@pytest.mark.slow
 def test_all_48_scores_of_eight_language_models_are_lawbenchs_own() -> None:
     folder = FOLDER / "lawbench_predictions"
     with (folder / "reference_scores.csv").open() as file:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,9 @@ from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
 from tests.forks import Fork
 from tests.killed_experiment import go_on
+from tests.test_experiments import house
+
+__all__ = ["house"]  # a fixture
 
 TRAINED = ("criminal-bus-wallet", "criminal-workshop-burglary")
 TESTED = ("criminal-night-market",)
@@ -51,14 +53,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert many(memory(house)) == 1
     house.close()
     return home
-
-
-@pytest.fixture
-def house(home: Path, tmp_path: Path) -> Iterator[Courthouse]:
-    shutil.copytree(home, tmp_path / "home")
-    house = Courthouse(Settings(home=tmp_path / "home"))
-    yield house
-    house.close()
 
 
 def memory(house: Courthouse) -> Snapshot:

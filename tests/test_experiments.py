@@ -508,6 +508,7 @@ def test_the_shell_runs_a_file_and_writes_what_came_of_it(
 
 
 @needs_real_data
+@pytest.mark.slow
 def test_eight_language_models_are_eight_arms_by_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     shell("datasets", "import", str(FOLDER / "lawbench"), "--name", "lawbench")

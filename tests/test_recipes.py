@@ -54,7 +54,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
 
 def kind_of(house: Courthouse, experiment: Experiment) -> str:
     """The kind of case that its first arm's procedure hears."""
-    return house.procedures[experiment.arms[0].procedure].hears
+    return house.procedures[experiment.arms[0].procedure].case_kind
 
 
 def distinct(experiment: Experiment) -> Experiment:

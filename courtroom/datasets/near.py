@@ -10,7 +10,7 @@ from courtroom.datasets.store import Datasets
 from courtroom.strict import Strict
 
 SHINGLE = 5
-"""Characters that are compared at once; so a text needs no words to be told apart, Chinese or English."""
+"""Characters that are compared at once; so a text needs no words to be distinguished, Chinese or English."""
 ALIKE = 0.8
 """From this share of their shingles in common, two texts are near-duplicates (Lee et al. 2022, section 4.2, who set 0.8 on edit similarity)."""
 MOST_ROWS, MOST_CHARACTERS = 5_000, 5_000
@@ -44,10 +44,12 @@ class NearDuplicates(Strict):
             return []
         first = self.pairs[0]
         among = "" if self.compared == self.rows else f" among {self.compared:,} rows drawn by chance"
-        told = f"{self.found:,} pairs of rows are near-duplicates{among}, e.g. {first.rows[0]} and {first.rows[1]}."
+        sentence = (
+            f"Pairs of rows that say nearly the same{among}: {self.found:,}, e.g. {first.rows[0]} and {first.rows[1]}."
+        )
         if self.across:
-            told += f" {self.across:,} of these pairs are in two splits: what is tested was nearly seen before."
-        return [told]
+            sentence += f" Of these, {self.across:,} are in two splits: what is tested was nearly seen before."
+        return [sentence]
 
 
 def near_duplicates(

@@ -172,7 +172,7 @@ class Crew(Generic[C]):
             await self._run_all(job, runner, hand)
         except CourtroomError as error:
             hand.do(partial(say, "paused", str(error)))
-        except Exception:  # noqa: BLE001  nobody awaits this task: what goes wrong is told on the job and in the log
+        except Exception:  # noqa: BLE001  nobody awaits this task: what goes wrong is reported on the job and in the log
             log.exception("%s %s could not be driven", self._work.what, job)
             hand.do(partial(say, "paused", f"The {self._work.what} could not be driven; the log says why."))
         finally:
@@ -217,9 +217,9 @@ class Crew(Generic[C]):
                 await wait(ended, BEAT_S)
             while under_way and self._jobs.status(job) != RUNNING:
                 # Also a run that was only being made when the job was halted.
-                await asyncio.to_thread(self._stop, [one.run for one in under_way.values()], runner)
-                if ending := [*under_way]:  # all may have ended meanwhile
-                    await asyncio.wait(ending, timeout=BEAT_S)
+                tasks, runs = [*under_way], [one.run for one in under_way.values()]
+                await asyncio.to_thread(self._stop, runs, runner)
+                await asyncio.wait(tasks, timeout=BEAT_S)
         if self._goes_on(job, runner):
             hand.do(partial(self._jobs.set_status, job, *self._work.conclusion(job, troubles)))
 

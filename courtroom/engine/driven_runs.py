@@ -34,7 +34,7 @@ NO_KEYS: Mapping[str, str] = {}
 BEAT_S = 0.5
 """How often a driver looks for a new control, and a waiter at a run that another process drives."""
 DRIVEN_S = 10 * BEAT_S
-"""How often a waiter looks at a run that this process drives, although it would be told."""
+"""How often a waiter looks at a run that this process drives, although it would be notified."""
 HELD_S = 0.05
 IDLE_S = 10.0
 """So long after the last run has ended, memory is given back."""
@@ -182,7 +182,7 @@ class DrivenRuns:
         run, say = driven.run, partial(self._store.set_status, driven.run)
         hand = Hand(self._store.lease, run, self._driver.owner, self._writer, partial(self._wrong, driven))
         try:
-            drive = await self._set_up(run, self._lives[run], hand, lambda: self._loop.call(partial(self._tell, run)))
+            drive = await self._set_up(run, self._lives[run], hand, lambda: self._loop.call(partial(self._wake, run)))
             drive.gate.hold(bool(self._writer.trouble))
             driven.drive = drive
             if not self._beats:
@@ -193,7 +193,7 @@ class DrivenRuns:
             if self._store.control(run).stopped:
                 hand.do(partial(say, "paused", "Stopped. Run it on at any time; nothing is lost."))
             raise
-        except Exception as error:  # noqa: BLE001  nobody awaits this task: what goes wrong is told on the run and in the log
+        except Exception as error:  # noqa: BLE001  nobody awaits this task: what goes wrong is reported on the run and in the log
             log.exception("run %s could not be driven", run)
             plain = (
                 str(error) if isinstance(error, CourtroomError) else "The run could not be driven; the log says why."
@@ -207,7 +207,7 @@ class DrivenRuns:
                 self._runs.pop(
                     run
                 ).keys.clear()  # answers under way still arrive; they are not asked for again with these
-                self._tell(run)
+                self._wake(run)
                 self._wait_until_idle()
 
     def _wait_until_idle(self) -> None:
@@ -256,7 +256,7 @@ class DrivenRuns:
             driven.use(NO_KEYS)
         gate.set(control)
         if gate.waits and seen.status == "running":
-            gate.tell()
+            gate.announce()
         if control.stopped:
             driven.task.cancel()
 
@@ -265,7 +265,7 @@ class DrivenRuns:
         if not control.paused and not control.stopped:
             await self.take_up(run, control)
 
-    def _tell(self, run: str) -> None:
+    def _wake(self, run: str) -> None:
         """Wake who waits for news of a run; called on the loop."""
         if news := self._news.pop(run, None):
             news.set()

@@ -120,7 +120,7 @@ class ResultTable:
 
 
 def grouped(rows: Iterable[CellRow], by_category: bool) -> dict[tuple[str, str], ArmGroup]:
-    """The done cells by arm and group; a single group where cases are not told apart."""
+    """The done cells by arm and group; a single group where cases are not distinguished."""
     found: dict[tuple[str, str], list[CellRow]] = {}
     for row in rows:
         if row.outcome is not None:

@@ -21,7 +21,7 @@ from courtroom.strict import Strict
 
 
 class Side(Strict):
-    """What can be voted for, told by word, shape and colour."""
+    """What can be voted for, shown by word, shape and colour."""
 
     name: str
     title: str
@@ -294,4 +294,4 @@ def _moment(
 
 
 def _act(one: Intervention, start: float) -> Moment:
-    return Moment(kind="act", title=f"{one.who} {one.told()}", seconds=round(max(0.0, one.at - start), 2))
+    return Moment(kind="act", title=f"{one.who} {one.described()}", seconds=round(max(0.0, one.at - start), 2))

@@ -64,7 +64,7 @@ def import_(
         except NumberedLabels as error:
             order = _asked(order, error)
             done = house.dataset_imports.run(order, _progress)
-        _tell(done, json_)
+        _report(done, json_)
 
 
 @app.command("list")
@@ -143,7 +143,7 @@ def split_(
 def check(name: str, version: Version = None, json_: Json = False) -> None:
     """Look for repeated rows, rows in several splits, and texts with several outcomes; exit code 1 where there are any.
 
-    Rows that say nearly the same are told too; they are no error.
+    Rows that say nearly the same are shown too; they are no error.
     """
     with opened() as house:
         found = examine(house.datasets, name, version)
@@ -151,8 +151,8 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
         if json_:
             print(json.dumps({**found.model_dump(), "near": near.model_dump()}, ensure_ascii=False))
         else:
-            told = [*found.sentences(), *near.sentences()]
-            print("\n".join(told) or f"{name}: nothing is wrong with its {found.info.count} rows.")
+            sentences = [*found.sentences(), *near.sentences()]
+            print("\n".join(sentences) or f"{name}: nothing is wrong with its {found.info.count} rows.")
     raise typer.Exit(0 if found.clean else 1)
 
 
@@ -198,7 +198,7 @@ def _renamed(pairs: list[str]) -> dict[str, str]:
 
 
 def _asked(order: Order, error: NumberedLabels) -> Order:
-    """The order with the names that a person at the terminal gives; elsewhere the error is told."""
+    """The order with the names that a person at the terminal gives; elsewhere the error is reported."""
     if not sys.stdin.isatty():
         raise CourtroomError(f"{error} Use --labels.") from error
     print(error, file=sys.stderr)
@@ -207,7 +207,7 @@ def _asked(order: Order, error: NumberedLabels) -> Order:
     return order.model_copy(update={"names": checked})
 
 
-def _tell(done: Imported, as_json: bool) -> None:
+def _report(done: Imported, as_json: bool) -> None:
     info = done.info
     if as_json:
         values: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}

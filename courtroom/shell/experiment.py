@@ -235,7 +235,7 @@ def _progress(done: int, total: int) -> None:
 
 
 def _follow(house: Courthouse, name: str, as_json: bool) -> None:
-    """Tell progress on stderr until the experiment is done or paused, then print its table; Ctrl-C pauses it."""
+    """Report progress on stderr until the experiment is done or paused, then print its table; Ctrl-C pauses it."""
     store, shown = house.experiments.store, -1
     settled = house.experiments.settled(name)
     try:

@@ -55,7 +55,7 @@ def passing(error: BaseException) -> str:
 
 @contextmanager
 def plainly(then: str = "the run goes on by itself") -> Iterator[None]:
-    """What the disk does not take, where a person waits for it, is told in a sentence.
+    """What the disk does not take, where a person waits for it, is reported in a sentence.
 
     Args:
         then: the end of that sentence: what comes after the disk takes it again.
@@ -118,7 +118,7 @@ class Writer:
             await asyncio.wait([asyncio.wrap_future(done)], timeout=LOOK_S)
 
     def listen(self, notify: Callable[[str], None]) -> None:
-        """Have somebody told, in the writer's thread, each time that `trouble` changes."""
+        """Have somebody notified, in the writer's thread, each time that `trouble` changes."""
         self._listeners.append(notify)
 
     def end(self) -> None:
@@ -147,7 +147,7 @@ class Writer:
             except Exception as error:  # noqa: BLE001  their futures have it
                 why = passing(error)
                 if why and not self._ending:
-                    self._tell(why, error)
+                    self._report(why, error)
                     with self._some:
                         self._some.wait_for(lambda: self._ending, PROBE_S)
                     most = 1
@@ -159,7 +159,7 @@ class Writer:
                     log.error("a write is lost, as the disk did not take it: %s", error)
                 results = [error]
             else:
-                self._tell("")
+                self._report("")
                 most = MOST
             for _ in some:
                 self._queue.popleft()
@@ -183,7 +183,7 @@ class Writer:
                 db.execute("SAVEPOINT one")
                 try:
                     results.append(write())
-                except Exception as error:  # noqa: BLE001  whoever put it in is told
+                except Exception as error:  # noqa: BLE001  whoever put it in is notified
                     if passing(error) or not db.in_transaction:
                         raise
                     db.execute("ROLLBACK TO one")
@@ -197,7 +197,7 @@ class Writer:
             self._some.wait_for(lambda: self._queue or self._closed)
             return [*islice(self._queue, most)]
 
-    def _tell(self, why: str, error: Exception | None = None) -> None:
+    def _report(self, why: str, error: Exception | None = None) -> None:
         if why == self.trouble:
             return
         self.trouble = why

@@ -39,7 +39,7 @@ COURTROOM_LLM = Procedure(
     summary="A preliminary hearing names two labels for a text, prosecutor and attorney argue for one each, judges decide in "
     "sequence or in parallel.",
     paper="Jung and Jung, Courtroom-LLM: A Legal-Inspired Multi-LLM Framework for Resolving Ambiguous Text Classifications",
-    hears="labelled",
+    case_kind="labelled",
     setup=CourtroomLLMSetup,
     roles=(
         Role("hearing", "Preliminary hearing", "Names the most likely label and the alternative."),

@@ -34,7 +34,7 @@ JURIS = Procedure(
     summary="A heterogeneous jury writes a summary: two generators propose each sentence, the jurors criticise and vote, a "
     "chief editor makes one last pass.",
     paper="Li et al., JURIS: Bringing the Jury System to Multi-Agent Summarization",
-    hears="document",
+    case_kind="document",
     setup=JurisSetup,
     roles=(
         Role("generator", "Generator", "Proposes the next sentence; the two should run on different models."),

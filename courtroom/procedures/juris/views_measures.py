@@ -93,11 +93,11 @@ def _made_of(fine: dict[str, Any]) -> Iterator[Block]:
         empty="The assessor had no answer to the fact check.",
     )
     facts = tuple(
-        (one["key_fact"], None if one["sentences"] is None else ", ".join(map(str, one["sentences"])) or "not told")
+        (one["key_fact"], None if one["sentences"] is None else ", ".join(map(str, one["sentences"])) or "not stated")
         for one in fine["key_facts"]
     )
     yield Table(
-        ("Key fact", "Told in sentence"),
+        ("Key fact", "Stated in sentence"),
         facts,
         title="Completeness and conciseness, by key facts",
         empty="The assessor named no key facts.",

@@ -203,7 +203,7 @@ ALIGNMENT = Procedure(
     summary="Turns recorded VERDICT hearings into training data for the case-handling judge: right first drafts are "
     "demonstrations, wrong ones are reflected upon, drafted again and, where corrected, become preference pairs.",
     paper="Liao et al. (2026), VERDICT, section 3.3",
-    hears="drafts",
+    case_kind="drafts",
     ending=Ending("Training data", "What was made", what_if="What would change this training data?"),
     setup=AlignmentSetup,
     roles=(

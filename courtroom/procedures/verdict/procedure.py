@@ -40,7 +40,7 @@ VERDICT = Procedure(
     "from training runs.",
     paper="Liao et al. (2026), VERDICT: Verifiable Evolving Reasoning with Directive-Informed Collegial Teams for Legal "
     "Judgment Prediction",
-    hears="criminal",
+    case_kind="criminal",
     setup=VerdictSetup,
     roles=(
         Role("clerk", "Court Clerk", "Lists the points of the facts that matter."),

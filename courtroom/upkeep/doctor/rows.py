@@ -20,7 +20,6 @@ from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
 from courtroom.errors import Unreadable
-from courtroom.knowledge import word_index
 from courtroom.knowledge.imports import PendingImport
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
@@ -33,7 +32,7 @@ from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 Row = Mapping[str, Any]
 NUMBERS = {"sweep_runs": "run", "experiment_cells": "number"}
 """What stands for the number of a row in a table that has none."""
-TOLD = 10
+SHOWN = 10
 """Of bad rows of one table, so many are named."""
 
 
@@ -95,8 +94,8 @@ def readable(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
         if not bad:
             yield fine(f"rows: {table}", f"All {count:,} can be read.")
             continue
-        text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:TOLD])
-        more = f"; and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
+        text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:SHOWN])
+        more = f"; and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
         if not mend:
             yield wrong(
                 f"rows: {table}",
@@ -162,8 +161,11 @@ def set_aside(house: Courthouse, rows: list[tuple[str, sqlite3.Row, str]]) -> Pa
             else:
                 db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row["rowid_"],))
             if table == "knowledge":
-                word_index.drop(db, row["collection"], row["rowid_"])
                 db.execute("UPDATE collections SET changes = changes + 1 WHERE name = ?", (row["collection"],))
+                db.execute(
+                    "INSERT OR REPLACE INTO knowledge_removed SELECT name, ?, changes FROM collections WHERE name = ?",
+                    (row["id"], row["collection"]),
+                )
     return to
 
 

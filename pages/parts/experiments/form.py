@@ -94,7 +94,7 @@ def _procedure_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
     """One arm for each chosen preset and model."""
     offered: dict[str, dict[str, Any]] = {}
     for procedure in house.procedures.values():
-        if procedure.hears == kind:
+        if procedure.case_kind == kind:
             offered[procedure.title] = {"procedure": procedure.name}
             for preset in procedure.presets:
                 offered[f"{procedure.title}: {preset.title}"] = {

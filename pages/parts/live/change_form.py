@@ -104,7 +104,7 @@ def _rules(path: str, setup: Setup, run: str, do: Do) -> None:
 
 
 def _prompt(procedure: Procedure, setup: Setup, run: str, do: Do) -> None:
-    shipped = templates(procedure.prompts, procedure.hears)
+    shipped = templates(procedure.prompts, procedure.case_kind)
     name = st.selectbox("Prompt", list(shipped), key=f"prompt-{run}")
     with st.form(f"prompt-{run}-{name}", border=False):
         text = st.text_area("Template", setup.prompts.get(name, shipped[name]), height=320)

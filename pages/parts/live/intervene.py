@@ -93,7 +93,7 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
             ":material/schedule: takes effect when the run goes on" if pending and record.run.status != "done" else ""
         )
         st.markdown(
-            f":material/pan_tool: **{literal(one.who)}** {literal(one.told())} · from {literal(one.stage)} · {moment(one.at)} {mark}"
+            f":material/pan_tool: **{literal(one.who)}** {literal(one.described())} · from {literal(one.stage)} · {moment(one.at)} {mark}"
         )
         with st.popover("Before and after", type="tertiary"):
             st.caption("Before")
@@ -159,7 +159,7 @@ def _evidence(record: Record, do: Do) -> None:
 
 def _note(run: str, do: Do) -> None:
     with st.form(f"note-{run}", border=False, clear_on_submit=True):
-        text = st.text_area("Note to all", placeholder="Told to everybody who is asked from the next stage on.")
+        text = st.text_area("Note to all", placeholder="Shown to everybody who is asked from the next stage on.")
         st.caption("The offline model reads no prompts, so a note tells it nothing.")
         if st.form_submit_button("Tell all", type="primary") and text.strip():
             do(AddNote(text=text))

@@ -55,7 +55,7 @@ def sweep_form(house: Courthouse, done: Sequence[Run], wanted: str | None) -> No
         right.number_input(
             "Seeds", 1, 50, 1, key="sweep_seeds",
             help="Each variant, the run as it was among them, is heard under so many seeds, from the run's own on. With "
-            "several, shares come with intervals, and chance is told from change.",
+            "several, shares come with intervals, and chance is distinguished from change.",
         )
     )  # fmt: skip
     variants = _proposed(house, base) if way == WAYS[0] else _chosen(house, base)
