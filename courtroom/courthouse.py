@@ -6,7 +6,6 @@ import asyncio
 import gc
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +16,7 @@ from courtroom.datasets.imports import DatasetImports
 from courtroom.datasets.store import Datasets
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asker import Asker
+from courtroom.engine.elsewhere import Elsewhere
 from courtroom.engine.intervene import Interventions
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import People
@@ -35,8 +35,7 @@ from courtroom.evaluation.family import Kin, family
 from courtroom.experiments.lab import Lab
 from courtroom.experiments.store import ExperimentStore
 from courtroom.knowledge.imports import Imports
-from courtroom.knowledge.lessons import Lesson
-from courtroom.knowledge.search import Hit, Knowledge, Query
+from courtroom.knowledge.search import Knowledge
 from courtroom.knowledge.taking_in import TakingIn, go_on, waiting
 from courtroom.media.store import MediaStore
 from courtroom.models.apart import refuse
@@ -47,34 +46,18 @@ from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
 from courtroom.questions.asides import AsideStore
+from courtroom.questions.audience import AudienceStore
 from courtroom.questions.audit import Audits
+from courtroom.questions.beside import BesideStore
 from courtroom.questions.interview import METHODS, Interviews
 from courtroom.questions.marks import MarkStore
+from courtroom.questions.playlists import PlaylistStore
 from courtroom.settings import Settings, from_environment
 from courtroom.store.database import Database
 from courtroom.store.log import LogFile
 from courtroom.store.writer import Writer
 from courtroom.sweeps.store import SweepStore
 from courtroom.sweeps.sweeper import Sweeper
-
-
-@dataclass(frozen=True)
-class Elsewhere:
-    """The knowledge base as a rehearsal asks it: on the engine's loop, and by the server's own embedding alone.
-
-    An estimate must not have a whole collection embedded, at a price, by a model that somebody has just chosen.
-    """
-
-    knowledge: Knowledge
-    runner: Runner
-
-    async def answer(self, query: Query, embedding: str) -> tuple[Hit, ...]:
-        """Look something up."""
-        return await asyncio.wrap_future(self.runner.do(self.knowledge.answer(query)))
-
-    def learn(self, run: str, path: str, lesson: Lesson) -> None:
-        """Take a lesson in."""
-        self.knowledge.learn(run, path, lesson)
 
 
 class Courthouse:
@@ -115,6 +98,9 @@ class Courthouse:
         self.setups = SetupStore(self.database)
         self.asides = AsideStore(self.database)
         self.marks = MarkStore(self.database)
+        self.audiences = AudienceStore(self.database)
+        self.beside = BesideStore(self.database)
+        self.playlists = PlaylistStore(self.database)
         self.taking_in: dict[str, TakingIn] = {}
         """Imports that this process has worked on, by their digests."""
         self._pools: set[str] = set()

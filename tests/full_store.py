@@ -17,6 +17,7 @@ from courtroom.experiments.spec import Experiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.asides import Interview
 from courtroom.questions.marks import Mark
+from courtroom.questions.playlists import Playlist, Stop
 from courtroom.settings import Settings
 from courtroom.sweeps.plan import BASE, Plan, Variant
 
@@ -70,6 +71,12 @@ def fill(home: Path) -> tuple[str, str]:
             called=call,
         ),
     )
+    house.audiences.open(run)
+    for phone in ("a" * 20, "b" * 20):
+        house.audiences.vote(run, "", phone, "buyer")
+    house.audiences.argue(run, "", "a" * 20, "The seal was broken.")
+    house.audiences.like(run, house.audiences.arguments(run)[0].argument.number, "b" * 20, True)
+    house.playlists.add(Playlist(name="A talk", stops=(Stop(run=run, at=1),)))
     db = house.database.connection
     db.execute("INSERT INTO rewinds VALUES (?, 1)", (fork,))
     db.execute("INSERT INTO imports VALUES ('0', 'cases', 'a.jsonl', 3, 1, 1.0, 'imported', 'add')")

@@ -300,6 +300,8 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "DROP TABLE memory_snapshots",
         "DROP TABLE asides",
         "DROP TABLE marks",
+        *(f"DROP TABLE {name}" for name in ("audiences", "audience_votes", "audience_arguments", "audience_likes")),
+        "DROP TABLE playlists",
         *(f"DROP TABLE {name}" for name in ("datasets", "dataset_rows", "dataset_splits", "dataset_problems")),
         "DROP TABLE dataset_relevance",
         "DROP TABLE experiments",

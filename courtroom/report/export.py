@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.record import Record
-from courtroom.questions.asides import Aside
-from courtroom.questions.marks import Mark
+from courtroom.questions.beside import Beside
 
 FORMAT = "courtroom-run-1"
 
 
-def as_json(
-    record: Record, answers: AnswerStore, asides: Sequence[tuple[float, Aside]] = (), marks: Sequence[Mark] = ()
-) -> str:
+NOTHING = Beside()
+
+
+def as_json(record: Record, answers: AnswerStore, beside: Beside = NOTHING) -> str:
     """All that is on record of a run. Text parts of prompts stand once, under their digests.
 
     Args:
-        asides: what was asked beside the run, with its times: answers of audits, interviews.
-        marks: of reviewers.
+        beside: what is kept beside the run.
     """
     entries: dict[str, Any] = {}
     parts: dict[str, str] = {}
-    calls = (*record.calls, *record.overtaken, *(one.called for _, one in asides))
+    calls = (*record.calls, *record.overtaken, *(one.called for _, one in beside.asides))
     for key in (key for call in calls for key in call.keys):
         entry = answers.entry(key)
         if entry is None or key in entries:
@@ -42,8 +40,9 @@ def as_json(
         "events": [{"at": at, **event.model_dump(mode="json")} for at, event in record.events],
         "interventions": [one.model_dump(mode="json") for one in record.interventions],
         "overtaken": [call.model_dump(mode="json") for call in record.overtaken],
-        "asides": [{"at": at, **one.model_dump(mode="json")} for at, one in asides],
-        "marks": [mark.model_dump(mode="json") for mark in marks],
+        "asides": [{"at": at, **one.model_dump(mode="json")} for at, one in beside.asides],
+        "marks": [mark.model_dump(mode="json") for mark in beside.marks],
+        "audience": beside.audience,
         "answers": entries,
         "parts": parts,
     }

@@ -66,12 +66,12 @@ def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.ht
 
     with opened() as house:
         record = house.record(run)
-        beside = house.asides.of(run), house.marks.of(run)
+        beside = house.beside.of(run)
         if to.suffix == ".json":
-            text = report.as_json(record, house.answers, *beside)
+            text = report.as_json(record, house.answers, beside)
         elif to.suffix == ".html":
             procedure, sure = house.procedures[record.run.procedure], house.experiments.repeats.sentence(run)
-            text = report.as_html(record, procedure, house.answers, house.media, *beside, sure=sure)
+            text = report.as_html(record, procedure, house.answers, house.media, beside, sure=sure)
         else:
             raise CourtroomError("--to needs a file name that ends in .json or .html.")
         write(to, text)

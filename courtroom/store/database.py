@@ -287,6 +287,26 @@ MIGRATIONS: tuple[str, ...] = (
     );
     ALTER TABLE payments ADD COLUMN beside INTEGER NOT NULL DEFAULT 0;
     """,
+    # The audience of a run: what phones voted in each poll, what they said, and for whose argument they voted; and playlists,
+    # which name moments of runs in an order.
+    """
+    CREATE TABLE audiences (
+        run TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE, made REAL NOT NULL, closed REAL, shown INTEGER
+    );
+    CREATE TABLE audience_votes (
+        run TEXT NOT NULL, poll TEXT NOT NULL, phone TEXT NOT NULL, choice TEXT NOT NULL, at REAL NOT NULL,
+        PRIMARY KEY (run, poll, phone)
+    );
+    CREATE TABLE audience_arguments (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, poll TEXT NOT NULL, phone TEXT NOT NULL,
+        choice TEXT NOT NULL, text TEXT NOT NULL, at REAL NOT NULL, UNIQUE (run, poll, phone)
+    );
+    CREATE TABLE audience_likes (
+        argument INTEGER NOT NULL, run TEXT NOT NULL, phone TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (argument, phone)
+    );
+    CREATE INDEX audience_likes_by_run ON audience_likes (run, phone);
+    CREATE TABLE playlists (id TEXT PRIMARY KEY, body TEXT NOT NULL, made REAL NOT NULL);
+    """,
 )
 
 

@@ -285,6 +285,11 @@ BAD = {
     "dataset_rows": "body = '7'",
     "marks": "body = '7'",
     "asides": "body = '7'",
+    "audiences": "closed = 'soon'",
+    "audience_votes": "at = 'soon'",
+    "audience_arguments": "text = ''",
+    "audience_likes": "at = 'soon'",
+    "playlists": "body = '7'",
 }
 
 

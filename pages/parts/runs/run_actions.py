@@ -34,12 +34,12 @@ def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
         row,
         "Export as JSON",
         "json",
-        lambda record: report.as_json(record, house.answers, house.asides.of(row.id), house.marks.of(row.id)),
+        lambda record: report.as_json(record, house.answers, house.beside.of(row.id)),
     )
     _download(
         house, row, "Export as HTML report", "html",
         lambda record: report.as_html(
-            record, house.procedures[row.procedure], house.answers, house.media, house.asides.of(row.id), house.marks.of(row.id),
+            record, house.procedures[row.procedure], house.answers, house.media, house.beside.of(row.id),
             house.experiments.repeats.sentence(row.id),
         ),
     )  # fmt: skip

@@ -102,14 +102,15 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             st.download_button(
                 "HTML report",
                 lambda: report.as_html(
-                    record, procedure, house.answers, house.media, sure=house.experiments.repeats.sentence(run.id)
+                    *(record, procedure, house.answers, house.media, house.beside.of(run.id)),
+                    sure=house.experiments.repeats.sentence(run.id),
                 ),
                 f"{run.id}.html", "text/html",
                 icon=":material/article:", help="One page with everything inside; opens without the app.",
             )  # fmt: skip
             st.download_button(
                 "JSON",
-                lambda: report.as_json(record, house.answers),
+                lambda: report.as_json(record, house.answers, house.beside.of(run.id)),
                 f"{run.id}.json",
                 "application/json",
                 icon=":material/data_object:",
