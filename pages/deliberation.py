@@ -8,6 +8,7 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import A_RUN
+from pages.parts.audience.presenter import audience_view
 from pages.parts.live.calls_table import calls_table
 from pages.parts.live.intervene import interventions_view, seats
 from pages.parts.live.member_grid import member_grid
@@ -120,6 +121,7 @@ if len(record.notes) > 1:
         for note in record.notes:
             st.caption(f":material/info: {literal(note)}")
 if back == NOW:
+    audience_view(house, record)
     seats(house, record)
     interventions_view(house, procedure, record)
 if record.run.verdict:
