@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import TimeoutError as TookLong
 
 import streamlit as st
@@ -52,7 +53,8 @@ def audience_view(house: Courthouse, record: Record) -> None:
     audience = house.audiences.of(record.run.id)
     if audience is None:
         return
-    link = ""
+    arguments = house.audiences.arguments(record.run.id)
+    st.session_state[f"arguments-{record.run.id}"] = _standing(arguments)
     with st.container(border=True, key="audience"):
         st.subheader("The audience")
         left, right = st.columns([1, 2], gap="large")
@@ -63,7 +65,7 @@ def audience_view(house: Courthouse, record: Record) -> None:
                 st.code(link, language=None, wrap_lines=True)
         with right:
             st.fragment(_live, run_every=LOOK_S if audience.closed is None else None)(audience.token)
-        _arguments(house, record, audience.token)
+        _arguments(house, record, arguments, audience.token)
 
 
 def _live(token: str) -> None:
@@ -87,10 +89,13 @@ def _live(token: str) -> None:
     if not closed:
         st.caption(f"Open now: {literal(snapshot.polls[-1].name)}")
     st.html(tally_html(snapshot.polls[::-1], snapshot.procedure.choices, "Members"))  # plain: HTML by `tally_html`
-    newest = hall().audiences.arguments(audience.run)
-    kept = [(one.argument.number, one.likes) for one in newest]
-    if st.session_state.get(f"arguments-{audience.run}", kept) != kept:
+    if st.session_state.get(f"arguments-{audience.run}") != _standing(hall().audiences.arguments(audience.run)):
         st.rerun()
+
+
+def _standing(arguments: Sequence[Liked]) -> list[tuple[int, int]]:
+    """Which arguments there are, with their votes."""
+    return [(one.argument.number, one.likes) for one in arguments]
 
 
 def _rounds(snapshot: Snapshot) -> None:
@@ -98,17 +103,20 @@ def _rounds(snapshot: Snapshot) -> None:
     audience = snapshot.audience
     if audience.shown is None or not snapshot.to_come:
         return
-    if st.button("Open the next round", icon=":material/skip_next:", type="primary", key="next-round"):
-        hall().audiences.show(audience.run, audience.shown + 1)
-        hall().snapshot(audience.token, now=True)
-        st.rerun(scope="fragment")
+    st.button(
+        "Open the next round", icon=":material/skip_next:", type="primary", key="next-round",
+        on_click=_show, args=(audience.token, audience.run, audience.shown + 1),
+    )  # fmt: skip
 
 
-def _arguments(house: Courthouse, record: Record, token: str) -> None:
+def _show(token: str, run: str, shown: int) -> None:
+    hall().audiences.show(run, shown)
+    hall().snapshot(token, now=True)
+
+
+def _arguments(house: Courthouse, record: Record, arguments: Sequence[Liked], token: str) -> None:
     """What the audience says, the argument with most votes first, each with a way to put it in."""
     run = record.run.id
-    arguments = house.audiences.arguments(run)
-    st.session_state[f"arguments-{run}"] = [(one.argument.number, one.likes) for one in arguments]
     if not arguments:
         st.caption("Nobody has sent an argument yet.")
         return
