@@ -38,6 +38,7 @@ PAGES = [
     st.Page("pages/experiments.py", title="Experiments", icon=":material/science:"),
     st.Page("pages/runs.py", title="Runs", icon=":material/history:"),
     st.Page("pages/compare.py", title="Compare", icon=":material/compare:"),
+    st.Page("pages/playlists.py", title="Playlists", icon=":material/playlist_play:", visibility="hidden"),
 ]
 alone = next((name for name in ALONE if name in st.query_params), st.session_state.get("alone"))
 st.session_state["alone"] = alone

@@ -23,7 +23,10 @@ ORDERS: dict[Order, str] = {"newest": "Newest first", "oldest": "Oldest first", 
 
 house = courthouse()
 listed = RunList(house.database)
-st.title("Runs")
+with st.container(horizontal=True, vertical_alignment="center"):
+    st.title("Runs")
+    if house.playlists.names() and st.button("Playlists", icon=":material/playlist_play:", type="tertiary"):
+        st.switch_page("pages/playlists.py")
 
 if deleted := st.session_state.get("deleted_run"):
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -100,3 +100,42 @@ def test_an_audience_votes_on_phones_and_its_best_argument_is_put_in(
     expect(page.get_by_text("What differs").first).to_be_visible()
     for context in (mine, other, desk):
         context.close()
+
+
+def test_moments_are_kept_in_a_playlist_and_played_by_keys(there: tuple[str, str], browser: Browser) -> None:
+    url, run = there
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    for note, place in (("Here they begin.", "Go to Round 1"), ("Here it turns.", "Go to Round 2")):
+        page.goto(f"{url}/deliberation?run={run}")
+        expect(page.locator(".st-key-do-fork")).to_be_visible()
+        settled(page)
+        page.get_by_role("button", name=place).click()
+        page.get_by_role("button", name="Add this moment to a playlist").click()
+        dialog = page.get_by_role("dialog")
+        if note == "Here they begin.":
+            dialog.get_by_label("Its name").fill("For the board")
+        dialog.get_by_label("A sentence on this moment").fill(note)
+        dialog.get_by_label("A sentence on this moment").press("Enter")
+        settled(page)
+        dialog.get_by_role("button", name="Add it").click()
+        expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    settled(page)
+    fits(page)
+    shot(page, "playlist")
+    link = page.get_by_test_id("stCode").inner_text().strip()
+    other = context.new_page()
+    other.goto(link)
+    room = other.locator(".room.present")
+    expect(room.get_by_text("Here they begin.")).to_be_visible()
+    expect(room.get_by_text("1 / 2 · For the board")).to_be_visible()
+    other.keyboard.press("PageDown")
+    expect(room.get_by_text("Here it turns.")).to_be_visible()
+    expect(other).to_have_url(re.compile("stop=2"))
+    shot(other, "playlist-played")
+    other.keyboard.press("PageDown")  # it is the last one
+    other.keyboard.press("PageUp")
+    expect(room.get_by_text("Here they begin.")).to_be_visible()
+    other.keyboard.press("Escape")
+    expect(other.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    context.close()
