@@ -42,6 +42,7 @@ st.html(NARROW)
 phone = phone_id()
 run, version = snapshot.audience.run, snapshot.version
 choices = {choice.name: choice for choice in snapshot.procedure.choices}
+closed = snapshot.open is None
 
 
 def send(what: Callable[[], None]) -> None:
@@ -117,7 +118,7 @@ def argument_view(one: Liked, *, liked: bool) -> None:
             )
 
 
-@st.fragment(run_every=LOOK_S)
+@st.fragment(run_every=None if closed else LOOK_S)
 def news() -> None:
     """Draws the page anew when a round has opened, the audience was closed, or there are new arguments."""
     try:
@@ -135,7 +136,6 @@ st.caption("You follow this hearing. Your votes stand beside those of its member
 if refused := st.session_state.pop("refused", ""):
     st.warning(literal(refused))
 st.html(sides_css(snapshot.procedure.choices))
-closed = snapshot.open is None
 if closed:
     st.info("The audience is closed. Thank you.", icon=":material/check_circle:")
 else:

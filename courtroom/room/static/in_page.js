@@ -8,12 +8,12 @@ export default function (component) {
   let kept = parentElement.courtroom;
   if (!kept) {
     const host = el("div");
-    const hooks = {
+    // A playlist is shown without the tabs to which links would lead.
+    const hooks = given.stop ? { turn: (where) => parentElement.courtroom.fire("turn", where) } : {
       call: (path, label) => button("to-call", "Call", label, () => parentElement.courtroom.send("call", path)),
       member: (id) => parentElement.courtroom.send("member", id),
-      turn: (where) => parentElement.courtroom.fire("turn", where),
+      keep: (at) => parentElement.courtroom.fire("keep", at),
     };
-    if (!given.stop) hooks.keep = (at) => parentElement.courtroom.fire("keep", at);
     kept = { host, room: mountRoom(host, hooks), send: null };
     parentElement.courtroom = kept;
     const listen = (event) => { if (host.isConnected && event.detail.version === kept.version) kept.room.pulse(event.detail); };
