@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from courtroom.errors import CourtroomError
-from courtroom.questions.audience import LONGEST, Liked, NoSuchAudience, Refused
+from courtroom.questions.audience import LONGEST, Liked, NoSuchAudience, VoteRefused
 from courtroom.room.hall import Poll
 from pages.parts.audience.phone import hall, phone_id
 from pages.parts.audience.tally import sides_css, tally_html
@@ -49,7 +49,7 @@ def send(what: Callable[[], None]) -> None:
     """Do what the phone asked for; where it is refused, the page says why."""
     try:
         what()
-    except Refused as error:
+    except VoteRefused as error:
         st.session_state["refused"] = str(error)
 
 

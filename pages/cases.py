@@ -9,7 +9,7 @@ import streamlit as st
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import CASE_KINDS
-from courtroom.cases.library import CaseSummary
+from courtroom.cases.library import ListedCase
 from courtroom.errors import CourtroomError
 from pages.parts.cases.text_form import text_form
 from pages.parts.cases.upload import upload
@@ -33,7 +33,7 @@ def hear(case: str) -> None:
     st.switch_page("pages/setup.py")
 
 
-def card(case: CaseSummary) -> None:
+def card(case: ListedCase) -> None:
     """One case of the library."""
     with st.container(border=True):
         if case.picture and case.picture.sha256:
@@ -56,7 +56,7 @@ def card(case: CaseSummary) -> None:
                 st.badge("Sample", color="gray")
 
 
-def _media(case: CaseSummary) -> tuple[tuple[int, str], ...]:
+def _media(case: ListedCase) -> tuple[tuple[int, str], ...]:
     return (case.images, "picture"), (case.videos, "video")
 
 
@@ -106,7 +106,7 @@ def library() -> None:
         format_func=lambda code: LANGUAGES.get(code, code),
     )
     kind = wanted[3].selectbox("Show", ["All cases", "Samples", "Your own", "With video", "Near ties"])
-    tests: dict[str, Callable[[CaseSummary], bool]] = {
+    tests: dict[str, Callable[[ListedCase], bool]] = {
         "Samples": lambda c: c.bundled,
         "Your own": lambda c: not c.bundled,
         "With video": lambda c: c.videos > 0,

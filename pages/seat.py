@@ -7,7 +7,7 @@ import time
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.people import NoSuchSeat, Question, Seat
+from courtroom.engine.people import NoSuchSeat, Seat, SeatQuestion
 from courtroom.errors import CourtroomError
 from courtroom.media.medium import Medium
 from pages.parts.shared.answer_form import answer_fields
@@ -19,7 +19,7 @@ FORM = "\nAnswer with one JSON object and nothing else."
 """Where a prompt tells a model in which form to answer; a person has the fields below."""
 
 
-def said(house: Courthouse, question: Question) -> None:
+def said(house: Courthouse, question: SeatQuestion) -> None:
     """The question as a model would be asked it, without the form of the answer."""
     for role, parts in question.messages:
         if role == "system":
@@ -41,7 +41,7 @@ def shown(house: Courthouse, medium: Medium) -> None:
         inert(medium.description, small=True)
 
 
-def answering(house: Courthouse, seat: Seat, question: Question) -> None:
+def answering(house: Courthouse, seat: Seat, question: SeatQuestion) -> None:
     """The form; what is typed stays while the page looks for news."""
     if question.deadline is not None:
         st.caption(f":material/timer: {max(0, round(question.deadline - time.time()))} s left when this was drawn.")
@@ -60,7 +60,7 @@ def answering(house: Courthouse, seat: Seat, question: Question) -> None:
             st.rerun()
 
 
-def waiting(house: Courthouse, seat: Seat) -> Question | None:
+def waiting(house: Courthouse, seat: Seat) -> SeatQuestion | None:
     """The question that waits, if one does."""
     return next((question for question in house.people.questions(seat) if question.answer is None), None)
 

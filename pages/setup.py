@@ -20,7 +20,7 @@ from pages.parts.setup.prompts_editor import prompts_editor
 from pages.parts.setup.rules_editor import rules_editor
 from pages.parts.setup.setup_file import setup_file
 from pages.parts.setup.shared_setup import link_box
-from pages.parts.shared.draft import EDITED, SHARE, Draft
+from pages.parts.shared.draft import EDITED, SHARE, SetupDraft
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
 from pages.parts.shared.knobs import knobs
@@ -49,7 +49,7 @@ else:
     case, procedure = parent.case, house.procedures[parent.run.procedure]
     top[0].text_input("Case", case.title, disabled=True)
     top[1].text_input("Procedure", procedure.title, disabled=True)
-draft = Draft.of(procedure)
+draft = SetupDraft.of(procedure)
 if parent is not None:
     draft.fork_of(parent.run.id, parent.setup, parent.run.seed)
 undecided = link_box(draft, procedure)

@@ -10,15 +10,21 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from courtroom import courthouse
+from courtroom.engine.free_memory import give_back
 from courtroom.engine.runner import Runner
 from courtroom.knowledge.search import Knowledge
 from courtroom.store.database import Database
 from courtroom.sweeps.sweeper import Sweeper
 
-pytest_plugins = ["tests.attacks.count"]  # here, as with several workers the one that reports collects no test itself
+pytest_plugins = [
+    "tests.attacks.count",
+    "tests.ready_indexes",
+]  # here, as with several workers the one that reports collects no test itself
 
 PATIENCE_S = 300.0
 SLOW = {"test_closing.py", "test_docs.py", "test_figures.py", "test_package.py", "test_prompts.py", "test_server.py"}
@@ -67,6 +73,14 @@ def waits_are_patient() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def what_tests_leave_is_not_frozen() -> Iterator[None]:
+    """A courthouse freezes what is there when it is warm; here that would be what other tests have left, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(courthouse, "gc", Mock())
+        yield
+
+
 @pytest.fixture(scope="module", autouse=True)
 def nothing_stays_open() -> Iterator[None]:
     """Lets go of what a module's tests have left open: each Chroma client has threads, files and a graph in memory."""
@@ -75,9 +89,9 @@ def nothing_stays_open() -> Iterator[None]:
         from chromadb.api.shared_system_client import SharedSystemClient
 
         SharedSystemClient.clear_system_cache()
-        gc.unfreeze()  # a courthouse freezes what is there when it is warm, and so what earlier tests have left
-        gc.collect()
-        gc.freeze()
+    gc.collect()
+    give_back()
+    gc.freeze()  # what is still there stays, such as libraries: the next module need not walk it again
 
 
 class LeftThisMachine(BaseException):

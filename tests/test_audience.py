@@ -12,7 +12,7 @@ from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.questions.audience import BEFORE, LONGEST, NoSuchAudience, Refused
+from courtroom.questions.audience import BEFORE, LONGEST, NoSuchAudience, VoteRefused
 from courtroom.settings import Settings
 
 ADA, BEN, EVE = ("ada-" * 5, "ben-" * 5, "eve-" * 5)
@@ -53,7 +53,7 @@ def test_a_phone_has_one_vote_in_a_poll_and_changes_it_until_the_audience_is_clo
         lambda: house.audiences.vote(run, BEFORE, ADA, "buyer"),
         lambda: house.audiences.argue(run, BEFORE, ADA, "No."),
     ):
-        with pytest.raises(Refused, match="closed"):
+        with pytest.raises(VoteRefused, match="closed"):
             refused()
     assert house.audiences.choices(run, ADA) == {BEFORE: "seller", "round-1": "buyer"}
     assert report.as_json(house.record(run), house.answers) == before
@@ -65,19 +65,19 @@ def test_an_argument_is_short_stands_for_a_vote_and_others_vote_for_it(house: Co
     run = hear(house)
     house.audiences.open(run)
     for phone in (ADA, BEN):
-        with pytest.raises(Refused, match="Vote first"):
+        with pytest.raises(VoteRefused, match="Vote first"):
             house.audiences.argue(run, BEFORE, phone, "Look at the seal.")
         house.audiences.vote(run, BEFORE, phone, "buyer")
     for text in ("", "  \n ", "x" * (LONGEST + 1)):
-        with pytest.raises(Refused, match="characters"):
+        with pytest.raises(VoteRefused, match="characters"):
             house.audiences.argue(run, BEFORE, ADA, text)
     house.audiences.argue(run, BEFORE, ADA, "  Look at\nthe seal. ")
     house.audiences.argue(run, BEFORE, BEN, "x" * LONGEST)
     first, second = (one.argument for one in house.audiences.arguments(run))
     assert (first.text, first.choice, first.phone) == ("Look at the seal.", "buyer", ADA)
-    with pytest.raises(Refused, match="your own"):
+    with pytest.raises(VoteRefused, match="your own"):
         house.audiences.like(run, second.number, BEN, True)
-    with pytest.raises(Refused, match="Vote first"):
+    with pytest.raises(VoteRefused, match="Vote first"):
         house.audiences.like(run, second.number, EVE, True)
     for _ in range(2):
         house.audiences.like(run, second.number, ADA, True)
@@ -90,7 +90,7 @@ def test_an_argument_is_short_stands_for_a_vote_and_others_vote_for_it(house: Co
 def test_what_is_no_phones_id_does_not_vote(house: Courthouse, phone: str) -> None:
     run = hear(house)
     house.audiences.open(run)
-    with pytest.raises(Refused, match="Open the link again"):
+    with pytest.raises(VoteRefused, match="Open the link again"):
         house.audiences.vote(run, BEFORE, phone, "buyer")
     assert house.audiences.counts(run) == {}
 
@@ -101,7 +101,7 @@ def test_only_so_many_phones_take_part(house: Courthouse, monkeypatch: pytest.Mo
     house.audiences.open(run)
     for phone in (ADA, BEN):
         house.audiences.vote(run, BEFORE, phone, "buyer")
-    with pytest.raises(Refused, match="2 people"):
+    with pytest.raises(VoteRefused, match="2 people"):
         house.audiences.vote(run, BEFORE, EVE, "buyer")
     house.audiences.vote(run, "round-1", ADA, "buyer")
 

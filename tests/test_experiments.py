@@ -23,7 +23,7 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import ExperimentLine, RunList, Wanted
 from courtroom.experiments import frame
 from courtroom.experiments.plan import cells
-from courtroom.experiments.results import Results
+from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.experiments.words import sentence
 from courtroom.settings import Settings
@@ -85,7 +85,7 @@ def house(home: Path, tmp_path: Path) -> Iterator[Courthouse]:
     house.close()
 
 
-def done(house: Courthouse, experiment: Experiment) -> Results:
+def done(house: Courthouse, experiment: Experiment) -> ExperimentResults:
     name = house.experiments.begin(experiment)
     house.experiments.go(name)
     house.experiments.wait(name, 60)

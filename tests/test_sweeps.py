@@ -19,7 +19,7 @@ from courtroom.models.keys import KEYS
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from courtroom.sweeps.plan import BASE, Plan, Variant, evidence_left_out, members_left_out, singly, values
+from courtroom.sweeps.plan import BASE, SweepPlan, Variant, evidence_left_out, members_left_out, singly, values
 from courtroom.sweeps.results import results
 from tests import forks
 from tests.test_resilience import environment
@@ -43,7 +43,7 @@ def heard(house: Courthouse, case: str = "oak-table", **knobs: object) -> str:
     return run
 
 
-def everything(house: Courthouse, run: str, seeds: tuple[int, ...] = (0,)) -> Plan:
+def everything(house: Courthouse, run: str, seeds: tuple[int, ...] = (0,)) -> SweepPlan:
     base = house.record(run)
     procedure = house.procedures[base.run.procedure]
     return house.sweeps.plan(

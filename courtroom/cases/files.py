@@ -239,9 +239,9 @@ def _package(where: str, row: Any, files: _Files) -> Package:
             row = lawbench.convert(row)
         case = parse_case(row)
     except ValidationError as error:
-        told = explain(error, row)
-        more = f" And {len(told) - MOST_TOLD} more." if len(told) > MOST_TOLD else ""
-        raise CaseError(f"{where}: {' '.join(told[:MOST_TOLD])}{more}") from error
+        lines = explain(error, row)
+        more = f" And {len(lines) - MOST_TOLD} more." if len(lines) > MOST_TOLD else ""
+        raise CaseError(f"{where}: {' '.join(lines[:MOST_TOLD])}{more}") from error
     except CourtroomError as error:
         raise CaseError(f"{where}: {error}") from error
     found = {medium.file: files.read(medium.file) for medium in case.media()}

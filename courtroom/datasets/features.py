@@ -37,7 +37,7 @@ class Told:
 
 def told_of(source: Path) -> Told:
     """What the descriptions of a folder or a zip say."""
-    told = Told()
+    described = Told()
     inside = {source.name}
     for depth, folder in enumerate([source, *list(source.resolve().parents)[:ABOVE]]):
         infos, card = _read(folder, "dataset_infos.json"), _read(folder, "README.md")
@@ -50,8 +50,8 @@ def told_of(source: Path) -> Told:
         if depth:  # the description of a repository, of which this is one configuration's folder
             found.configs = {}
             found.names = {name: columns for name, columns in found.names.items() if name in inside}
-        return found if found.names or not depth else told
-    return told
+        return found if found.names or not depth else described
+    return described
 
 
 def features_in(data: bytes) -> dict[str, tuple[str, ...]]:
@@ -83,14 +83,14 @@ def _json(data: bytes) -> Any:
         return None  # a damaged description tells nothing; where names are needed then, the import asks for them
 
 
-def _from_infos(data: bytes, told: Told) -> None:
+def _from_infos(data: bytes, described: Told) -> None:
     content = _json(data) if data else None
     for name, info in content.items() if isinstance(content, dict) else ():
         if isinstance(info, dict) and (names := _names(info.get("features"))):
-            told.names[str(name)] = names
+            described.names[str(name)] = names
 
 
-def _from_card(data: bytes, told: Told) -> None:
+def _from_card(data: bytes, described: Told) -> None:
     """The YAML between the lines of dashes at the beginning of a dataset's card."""
     text = data.decode(errors="replace")
     if not text.startswith("---"):
@@ -106,10 +106,10 @@ def _from_card(data: bytes, told: Told) -> None:
     infos = content.get("dataset_info") or []
     for info in infos if isinstance(infos, list) else [infos]:
         if isinstance(info, dict) and (names := _names(info.get("features"))):
-            told.names[str(info.get("config_name", "default"))] = names
+            described.names[str(info.get("config_name", "default"))] = names
     for config in content.get("configs") or []:
         if isinstance(config, dict) and config.get("data_files"):
-            told.configs[str(config.get("config_name", "default"))] = dict(_files(config["data_files"]))
+            described.configs[str(config.get("config_name", "default"))] = dict(_files(config["data_files"]))
 
 
 def _files(data: Any) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -55,7 +55,7 @@ class Problem(Strict):
         return f"{self.place}: {self.message}"
 
 
-class Pending(Strict):
+class PendingDataset(Strict):
     """An import that has not come to its end."""
 
     name: str

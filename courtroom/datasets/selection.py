@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from courtroom.datasets.draft import CHUNK
-from courtroom.datasets.packing import Frame, unpacked
+from courtroom.datasets.packing import SharedFields, unpacked
 from courtroom.datasets.row import Row
 from courtroom.store.database import Database
 from courtroom.store.rows import read
@@ -75,7 +75,7 @@ def rows_of(database: Database, dataset: sqlite3.Row, numbers: Sequence[int]) ->
     Raises:
         Unreadable: a row is damaged.
     """
-    frame = Frame.model_validate_json(dataset["frame"]) if dataset["frame"] else None
+    frame = SharedFields.model_validate_json(dataset["frame"]) if dataset["frame"] else None
     pool = _pool(database, dataset)
     for start in range(0, len(numbers), CHUNK):
         some = numbers[start : start + CHUNK]
@@ -96,7 +96,7 @@ def _pool(database: Database, dataset: sqlite3.Row) -> str:
     return f"{POOL}{dataset['version']}" + (f"-{short}" if short else "")
 
 
-def _row(row: sqlite3.Row, frame: Frame | None, pool: str) -> Row:
+def _row(row: sqlite3.Row, frame: SharedFields | None, pool: str) -> Row:
     return Row(
         id=row["id"],
         case=unpacked(row["body"], frame, pool),

@@ -20,7 +20,7 @@ Keep = Callable[[Asked[Any], Called], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AskedBeside:
     """What came of questions that were asked beside a run."""
 
     calls: tuple[Called | None, ...]
@@ -57,7 +57,7 @@ def spent_with(payments: Payments, run: str) -> Spent:
     return Spent(paid.calls, paid.tokens, money, paid.number)
 
 
-async def ask_beside(services: Services, questions: Sequence[Asked[Any]], keep: Keep) -> Outcome:
+async def ask_beside(services: Services, questions: Sequence[Asked[Any]], keep: Keep) -> AskedBeside:
     """Ask all at once, within the budget that each question's setup has.
 
     Args:
@@ -80,4 +80,4 @@ async def ask_beside(services: Services, questions: Sequence[Asked[Any]], keep: 
         if isinstance(result, BaseException) and not isinstance(result, BudgetReached):
             raise result
     stopped = next((str(result) for result in results if isinstance(result, BudgetReached)), "")
-    return Outcome(tuple(None if isinstance(result, BaseException) else result for result in results), stopped)
+    return AskedBeside(tuple(None if isinstance(result, BaseException) else result for result in results), stopped)

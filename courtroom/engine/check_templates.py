@@ -72,10 +72,10 @@ class Templates:
             names |= meta.find_undeclared_variables(self.trees[one])
         return frozenset(names)
 
-    def unknown(self, name: str, known: frozenset[str], told: str) -> Iterator[str]:
+    def unknown(self, name: str, known: frozenset[str], text: str) -> Iterator[str]:
         """Variables that nobody gives a template, and templates that it takes in and that are not there."""
         for variable in sorted(self.used(name) - known):
-            yield f"{self.file(name)}: it uses `{variable}`, which is none of {told}. Mend its name, or give it as an input."
+            yield f"{self.file(name)}: it uses `{variable}`, which is none of {text}. Mend its name, or give it as an input."
         for one in self._whole(name, lambda part: True):
             for part in _takes_in(self.trees[one]):
                 names = _names(part)

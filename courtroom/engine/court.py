@@ -18,7 +18,7 @@ from courtroom.engine.events import Called, Learned, Retrieved, Seated, Tallied,
 from courtroom.engine.exchange import Exchange, problem_of
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.live import OpenCall
-from courtroom.engine.ports import Scene, StagesOfInput
+from courtroom.engine.ports import StageInput, StagesOfInput
 from courtroom.engine.services import Services
 from courtroom.engine.setup import Member, Setup
 from courtroom.engine.stages import Stages
@@ -253,10 +253,10 @@ class Court(Generic[C, S]):
 
     # --- within ---------------------------------------------------------------------------------------------
 
-    def _take_up(self, scene: Scene) -> None:
+    def _take_up(self, given: StageInput) -> None:
         """Take up the input as it is from a stage on."""
-        self.case, self.unsealed, self.setup = scene.case, scene.unsealed, scene.setup
-        self._members, self._prompts = scene.members, scene.prompts
+        self.case, self.unsealed, self.setup = given.case, given.unsealed, given.setup
+        self._members, self._prompts = given.members, given.prompts
 
     def _said_instead(self, member: Member, task: Task[A], path: str, overruled: Intervention) -> A:
         """The answer that a person has put in place of a member's; the member isn't asked."""

@@ -21,7 +21,7 @@ from courtroom.store.writer import Writer
 log = logging.getLogger(__name__)
 
 
-class Cell(Protocol):
+class JobRun(Protocol):
     """One run of a job."""
 
     @property
@@ -30,7 +30,7 @@ class Cell(Protocol):
         ...
 
 
-C = TypeVar("C", bound=Cell)
+C = TypeVar("C", bound=JobRun)
 RUNNING = "running"
 
 

@@ -13,6 +13,7 @@ from courtroom.engine.control import Control
 from courtroom.engine.drive import Drive
 from courtroom.engine.driven_run import DrivenRun
 from courtroom.engine.errors import RunBusy
+from courtroom.engine.free_memory import give_back
 from courtroom.engine.lease import Driver, Hand
 from courtroom.engine.live import Live
 from courtroom.engine.loop import Loop
@@ -32,6 +33,8 @@ BEAT_S = 0.5
 DRIVEN_S = 10 * BEAT_S
 """How often a waiter looks at a run that this process drives, although it would be told."""
 HELD_S = 0.05
+IDLE_S = 10.0
+"""So long after the last run has ended, memory is given back."""
 LOST_TWICE = "The program ended twice while it worked on this run. Press Run to try again; nothing is lost."
 
 
@@ -50,6 +53,7 @@ class DrivenRuns:
         self._news: dict[str, asyncio.Event] = {}
         """Set, and taken out, when a run's status is on disk. Each run has its own: hundreds may be waited for at once."""
         self._claiming = asyncio.Lock()
+        self._idle: asyncio.TimerHandle | None = None
         writer.listen(lambda trouble: loop.call(partial(self._hold, trouble)))
 
     def __contains__(self, run: str) -> bool:
@@ -184,6 +188,17 @@ class DrivenRuns:
                     run
                 ).keys.clear()  # answers under way still arrive; they are not asked for again with these
                 self._tell(run)
+                self._wait_until_idle()
+
+    def _wait_until_idle(self) -> None:
+        """Give memory back once nothing has been driven for a while."""
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = asyncio.get_running_loop().call_later(IDLE_S, self._give_back)
+
+    def _give_back(self) -> None:
+        if not self._runs:
+            self._loop.watch(asyncio.to_thread(give_back))
 
     async def _beat(self, driven: DrivenRun, drive: Drive) -> None:
         """Show that the run is driven, and obey what other processes say of it."""

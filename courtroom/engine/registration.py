@@ -48,8 +48,8 @@ def register(procedures: Iterable[Procedure], known: Mapping[str, Procedure] | N
             )
         for task, method in procedure.offline.items():
             for other in (one for one in found.values() if one.offline.get(task, method) is not method):
-                told = f"`offline` answers {task.__name__} in another way than {other.title}, which asks it too"
-                wrong.append(f"{file_of(procedure)}: {told}. Give it the same function, or make a task of your own.")
+                text = f"`offline` answers {task.__name__} in another way than {other.title}, which asks it too"
+                wrong.append(f"{file_of(procedure)}: {text}. Give it the same function, or make a task of your own.")
         if wrong:
             raise RegistrationError("\n".join(dict.fromkeys(wrong)))
         found[procedure.name] = procedure
@@ -134,7 +134,7 @@ def _presets(procedure: Procedure, file: str) -> Iterator[str]:
             has = f"which {procedure.setup.__name__} does not have"
             yield f"{file}: the preset “{preset.title}” changes “{knob}”, {has}. {hint or 'Mend its name, or take it out.'}"
         if not wrong:
-            yield from (f"{file}: {told}" for told in _unfit(procedure, preset, values))
+            yield from (f"{file}: {text}" for text in _unfit(procedure, preset, values))
 
 
 def _unknown(changes: Mapping[str, Any], kind: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from courtroom.engine.asked import Asked
 from courtroom.engine.asker import Asker
-from courtroom.engine.beside import BesideLedger, Keep, Outcome, ask_beside, spent_with
+from courtroom.engine.beside import AskedBeside, BesideLedger, Keep, ask_beside, spent_with
 from courtroom.engine.control import Control
 from courtroom.engine.drive import Drive, installed
 from courtroom.engine.driven_runs import NO_KEYS, DrivenRuns
@@ -153,7 +153,7 @@ class Runner:
         failures: Mapping[str, int],
         keep: Keep,
         keys: Mapping[str, str] = NO_KEYS,
-    ) -> Future[Outcome]:
+    ) -> Future[AskedBeside]:
         """Ask questions beside a run, driven or not; nothing of it is written into the run.
 
         Args:
@@ -204,7 +204,7 @@ class Runner:
         """Wait until the run is done, failed or paused; called on the loop. It is taken over from a driver that dies."""
         await self._driven.settled(run)
 
-    async def _set_up(self, run: str, live: Live, hand: Hand, told: Callable[[], None]) -> Drive:
+    async def _set_up(self, run: str, live: Live, hand: Hand, notify: Callable[[], None]) -> Drive:
         drive = await asyncio.to_thread(
             Drive.take_up,
             run,
@@ -216,7 +216,7 @@ class Runner:
             self._seats,
             live,
             hand,
-            told,
+            notify,
         )
         await self._warm(drive.procedure, drive.deliberation.setup)
         return drive
@@ -228,7 +228,7 @@ class Runner:
         failures: Mapping[str, int],
         keep: Keep,
         keys: Mapping[str, str],
-    ) -> Outcome:
+    ) -> AskedBeside:
         KEYS.set(keys)
         await self._warm(installed(self._procedures, record.run), record.setup)
         run = record.run.id

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from courtroom.experiments.begin import rows_of, setup_of
-from courtroom.experiments.ports import House
+from courtroom.experiments.ports import ExperimentHouse
 from courtroom.experiments.spec import Experiment
 from courtroom.models.request import Reply
 
@@ -16,7 +16,7 @@ REHEARSED = 12
 
 
 @dataclass(frozen=True)
-class ArmTakes:
+class ArmEstimate:
     """What one arm will take."""
 
     arm: str
@@ -29,7 +29,7 @@ class ArmTakes:
 
 
 @dataclass(frozen=True)
-class Takes:
+class ExperimentEstimate:
     """What all arms will take."""
 
     cells: int
@@ -40,10 +40,12 @@ class Takes:
     """Calls that are not asked because another cell asks the same, or the answer is on record."""
     tokens: int
     money: float | None
-    arms: tuple[ArmTakes, ...]
+    arms: tuple[ArmEstimate, ...]
 
 
-def estimate(experiment: Experiment, kind: str, house: House, progress: Callable[[int, int], None]) -> Takes:
+def estimate(
+    experiment: Experiment, kind: str, house: ExperimentHouse, progress: Callable[[int, int], None]
+) -> ExperimentEstimate:
     """An estimate; nothing is asked of any language model or put on record.
 
     Args:
@@ -74,7 +76,7 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
     more = len(ids) / len(chosen) if chosen else 0.0
     cells = len(ids) * experiment.repeats
     rows = tuple(
-        ArmTakes(
+        ArmEstimate(
             arm.name,
             cells,
             round(asked[arm.name] * more),
@@ -84,7 +86,7 @@ def estimate(experiment: Experiment, kind: str, house: House, progress: Callable
         for arm, _ in arms
     )
     prices = [row.money for row in rows]
-    return Takes(
+    return ExperimentEstimate(
         cells=cells * len(arms),
         rehearsed=total,
         calls=sum(row.calls for row in rows),

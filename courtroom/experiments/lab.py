@@ -7,10 +7,10 @@ from concurrent.futures import Future
 
 from courtroom.engine.crew import Crew
 from courtroom.experiments import begin
-from courtroom.experiments.estimate import Takes, estimate
+from courtroom.experiments.estimate import ExperimentEstimate, estimate
 from courtroom.experiments.measures import wanted
-from courtroom.experiments.ports import House
-from courtroom.experiments.results import Results
+from courtroom.experiments.ports import ExperimentHouse
+from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import ExperimentStore
 from courtroom.experiments.sure import Repeats
@@ -22,7 +22,7 @@ from courtroom.experiments.work import Cells
 class Lab:
     """All experiments of one store, as one process drives them."""
 
-    def __init__(self, store: ExperimentStore, house: House) -> None:
+    def __init__(self, store: ExperimentStore, house: ExperimentHouse) -> None:
         self.store = store
         self.repeats = Repeats(house)
         self._house = house
@@ -50,7 +50,7 @@ class Lab:
 
     def estimate(
         self, experiment: Experiment, progress: Callable[[int, int], None] = lambda done, total: None
-    ) -> Takes:
+    ) -> ExperimentEstimate:
         """About what an experiment will take: calls, tokens, money, and how many calls shared answers save.
 
         Args:
@@ -146,7 +146,7 @@ class Lab:
             if cell.phase == "test"
         ]
 
-    def results(self, name: str) -> Results:
+    def results(self, name: str) -> ExperimentResults:
         """Everything that an experiment shows so far."""
         kept = self.store.experiment(name)
-        return Results(kept, self.rows(kept.id), wanted(kept.kind, kept.experiment.measures))
+        return ExperimentResults(kept, self.rows(kept.id), wanted(kept.kind, kept.experiment.measures))

@@ -11,8 +11,8 @@ from courtroom.evaluation.agreement import consistency, krippendorffs_alpha
 from courtroom.evaluation.significance import Tested
 from courtroom.experiments.comparison import Overall, Pair, over_repeats, overall, pairs
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.store import Kept
-from courtroom.experiments.table import ALL, ArmGroup, CellRow, Table, grouped, of_groups
+from courtroom.experiments.store import StoredExperiment
+from courtroom.experiments.table import ALL, ArmGroup, CellRow, ResultTable, grouped, of_groups
 from courtroom.experiments.words import sentence, summary
 
 
@@ -29,10 +29,10 @@ class Steady:
 
 
 @dataclass(frozen=True)
-class Results:
+class ExperimentResults:
     """One experiment as far as it is. Each part is worked out when it is first looked at."""
 
-    kept: Kept
+    kept: StoredExperiment
     rows: Sequence[CellRow]
     measures: tuple[Measure, ...]
 
@@ -47,7 +47,7 @@ class Results:
         return grouped(self.rows, self.kept.experiment.by_category)
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> ResultTable:
         """The table."""
         return of_groups(self.groups, self.rows, self.arms, self.measures)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from courtroom.engine.changes import changed, value_at
 from courtroom.engine.procedure import Learns, Procedure
 from courtroom.engine.setup import Setup
-from courtroom.experiments.ports import House
+from courtroom.experiments.ports import ExperimentHouse
 from courtroom.experiments.spec import Experiment
 from courtroom.knowledge.snapshots import NOTHING
 
@@ -24,7 +24,7 @@ class Training:
         setups: of its arms that are procedures, by their places.
     """
 
-    def __init__(self, experiment: Experiment, setups: Mapping[int, Setup], house: House) -> None:
+    def __init__(self, experiment: Experiment, setups: Mapping[int, Setup], house: ExperimentHouse) -> None:
         self._experiment, self._setups, self._house = experiment, setups, house
         self._learns = {place: _learns(experiment, place, house.procedures) for place in setups}
 

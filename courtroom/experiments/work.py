@@ -15,9 +15,9 @@ from courtroom.engine.setup import Budget, Setup
 from courtroom.errors import CourtroomError, log_file
 from courtroom.experiments.begin import setups_of
 from courtroom.experiments.outcome import Outcome, of_record
-from courtroom.experiments.ports import House
+from courtroom.experiments.ports import ExperimentHouse
 from courtroom.experiments.spec import Experiment
-from courtroom.experiments.store import ExperimentStore, Kept, KeptCell, Status
+from courtroom.experiments.store import ExperimentStore, Status, StoredCell, StoredExperiment
 from courtroom.experiments.training import Training
 
 log = logging.getLogger(__name__)
@@ -27,10 +27,10 @@ GIVEN_UP = 5
 
 
 @dataclass
-class UnderWay:
+class DrivenExperiment:
     """What this process knows of an experiment that it drives. Used on the loop alone."""
 
-    kept: Kept
+    kept: StoredExperiment
     training: Training
     setups: Mapping[int, Setup]
     """Of the runs that are tested, by the arm's place."""
@@ -68,20 +68,22 @@ class Cells:
 
     what = "experiment"
 
-    def __init__(self, store: ExperimentStore, house: House) -> None:
+    def __init__(self, store: ExperimentStore, house: ExperimentHouse) -> None:
         self._store, self._house = store, house
-        self._under_way: dict[str, UnderWay] = {}
+        self._under_way: dict[str, DrivenExperiment] = {}
 
     def at_once(self, job: str) -> int:
         """See `Work`."""
         return self._store.experiment(job).experiment.at_once
 
-    def waiting(self, job: str) -> list[KeptCell]:
+    def waiting(self, job: str) -> list[StoredCell]:
         """See `Work`. Called before all else of a drive."""
         kept = self._store.experiment(job)
         setups = setups_of(kept.experiment, self._house.procedures, kept.kind)
         training = Training(kept.experiment, setups, self._house)
-        state = self._under_way[job] = UnderWay(kept, training, {place: training.tests(place) for place in setups})
+        state = self._under_way[job] = DrivenExperiment(
+            kept, training, {place: training.tests(place) for place in setups}
+        )
         counts = self._store.counts(job)
         for place, (calls, tokens, cost) in self._store.took(job).items():
             state.spend(place, (calls, tokens, cost or 0.0), counts[place, "done"])
@@ -93,7 +95,7 @@ class Cells:
                 training.end(arm)
         return waiting
 
-    def room(self, job: str, cell: KeptCell, under_way: int) -> bool:
+    def room(self, job: str, cell: StoredCell, under_way: int) -> bool:
         """See `Work`. A cell begins where what is spent, and what the cells under way and it will probably take, fit the budget."""
         state = self._under_way[job]
         if state.alone or (cell.phase == "train" and under_way):
@@ -108,7 +110,7 @@ class Cells:
         state.open[cell.arm] += 1
         return True
 
-    async def run(self, job: str, cell: KeptCell, runner: Runner, keys: Mapping[str, str]) -> None:
+    async def run(self, job: str, cell: StoredCell, runner: Runner, keys: Mapping[str, str]) -> None:
         """See `Work`."""
         state = self._under_way[job]
         try:
@@ -141,7 +143,7 @@ class Cells:
 
     # --- within ---------------------------------------------------------------------------------------------
 
-    async def _run(self, state: UnderWay, cell: KeptCell, runner: Runner, keys: Mapping[str, str]) -> None:
+    async def _run(self, state: DrivenExperiment, cell: StoredCell, runner: Runner, keys: Mapping[str, str]) -> None:
         job = state.kept.id
         status = await asyncio.to_thread(self._made, state, cell)
         if status != "done":
@@ -162,7 +164,7 @@ class Cells:
         elif self._store.status(job) == "running":  # not halted: its own setup's budget is used up
             await self._failed(state, cell, record.run.reason)
 
-    def _made(self, state: UnderWay, cell: KeptCell) -> str:
+    def _made(self, state: DrivenExperiment, cell: StoredCell) -> str:
         """Put the cell's run on record where it is not; how it stands."""
         status = self._house.store.status(cell.run)
         if status != "deleted":
@@ -178,7 +180,7 @@ class Cells:
             self._house.new_run(arm.procedure, row.case, state.training.trains(cell.arm), cell.seed, cell.run)
         return "paused"
 
-    async def _failed(self, state: UnderWay, cell: KeptCell, reason: str) -> None:
+    async def _failed(self, state: DrivenExperiment, cell: StoredCell, reason: str) -> None:
         if cell.phase == "train":  # what comes after would learn, and be tested, on something else
             arm = state.experiment.arms[cell.arm].name
             state.stopped = f"The training of {arm} stopped at the case {cell.row}: {reason}"
@@ -186,7 +188,7 @@ class Cells:
         state.failed[cell.arm] = state.failed.get(cell.arm, 0) + 1
         await self._fail(state.kept.id, cell, reason)
 
-    async def _fail(self, job: str, cell: KeptCell, reason: str) -> None:
+    async def _fail(self, job: str, cell: StoredCell, reason: str) -> None:
         await self._house.writer.do(lambda: self._store.fail(job, cell.number, reason))
 
 
@@ -196,7 +198,7 @@ def _ended(runner: Runner, run: str) -> tuple[Record, Outcome | None]:
     return record, of_record(record) if record.run.status == "done" else None
 
 
-def used_up(state: UnderWay, arm: int) -> str:
+def used_up(state: DrivenExperiment, arm: int) -> str:
     """Why the budget has no room for one more cell of an arm; empty where it has.
 
     A cell is taken to take what the dearest of its arm took. Before any of its arm has ended it goes alone, so that a small

@@ -129,7 +129,7 @@ def _case(hit: Hit, language: str) -> Card:
         ("Charges", "; ".join(gold.get("charges") or ())),
         ("Term", str(term)),
     )
-    facts = tuple((name, told) for name, told in known if told)
+    facts = tuple((name, text) for name, text in known if text)
     return Card(str(hit.record["title"]), str(hit.record["facts"]), facts, share=max(0.0, hit.similarity))
 
 

@@ -29,7 +29,7 @@ DEPTH = 100
 """How far down each ranking is read before both are fused."""
 
 
-class Kept(Protocol):
+class Storable(Protocol):
     """What a record must offer; pydantic models with an `id` do."""
 
     @property
@@ -47,7 +47,7 @@ class Kept(Protocol):
         ...
 
 
-R = TypeVar("R", bound=Kept)
+R = TypeVar("R", bound=Storable)
 
 
 class Collection(Generic[R]):

@@ -34,7 +34,7 @@ from pydantic import BaseModel
 from courtroom.cases.kinds import PROMPTS as CASE_PROMPTS
 from courtroom.errors import CourtroomError
 from courtroom.models import rendering
-from courtroom.models.rendering import LANGUAGES, SIZE, Record, record
+from courtroom.models.rendering import LANGUAGES, SIZE, RecordCopy, record
 
 CPU_S = 1
 """Seconds of the processor that one rendering may take; the system counts whole seconds, so up to one more."""
@@ -248,7 +248,7 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, (date, datetime, timedelta)) else str(value)
 
 
-def _record(value: Any, fields: Mapping[str, Any]) -> Record:
+def _record(value: Any, fields: Mapping[str, Any]) -> RecordCopy:
     properties, methods, prints = _shown(value.__class__)
     more: dict[str, Any] = {}
     for name in properties:

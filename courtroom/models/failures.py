@@ -105,24 +105,24 @@ def wait(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     if isinstance(error, (Unstreamed, EmptyStream)) or (error and refuses_form(error)):
         return 0.0
-    told = retry_after(error)
-    return float(_backoff(state)) if told is None else told
+    seconds = retry_after(error)
+    return float(_backoff(state)) if seconds is None else seconds
 
 
 def retry_after(error: BaseException | None) -> float | None:
     """Seconds for which the provider wants no call; None where it does not say."""
     headers = getattr(error, "litellm_response_headers", None) or {}  # LiteLLM empties those of `response`
-    told = _seconds(str(headers.get("retry-after", "")))
-    return None if told is None else min(told, LONGEST_WAIT_S)
+    text = _seconds(str(headers.get("retry-after", "")))
+    return None if text is None else min(text, LONGEST_WAIT_S)
 
 
-def _seconds(told: str) -> float | None:
+def _seconds(text: str) -> float | None:
     """What a `Retry-After` asks for, in seconds or as a date; None where it is neither, or already past."""
     try:
-        seconds = float(told)
+        seconds = float(text)
     except ValueError:
         try:
-            seconds = parsedate_to_datetime(told).timestamp() - time.time()
+            seconds = parsedate_to_datetime(text).timestamp() - time.time()
         except (ValueError, TypeError, OverflowError):
             return None
     return seconds if seconds >= 0 and not math.isnan(seconds) else None

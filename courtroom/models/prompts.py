@@ -115,8 +115,8 @@ class Prompts:
 
 def answer_form(answer: type[BaseModel]) -> str:
     """What an answer must look like, as every prompt says it."""
-    told = "\nAnswer with one JSON object and nothing else, its fields in the order of this JSON schema:\n"
-    return told + schema_of(answer) + "\n"
+    text = "\nAnswer with one JSON object and nothing else, its fields in the order of this JSON schema:\n"
+    return text + schema_of(answer) + "\n"
 
 
 @lru_cache(maxsize=16)

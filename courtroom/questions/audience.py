@@ -30,7 +30,7 @@ class NoSuchAudience(CourtroomError):
     """A link that leads to no audience."""
 
 
-class Refused(CourtroomError):
+class VoteRefused(CourtroomError):
     """A vote or an argument that is not taken; the message says why."""
 
 
@@ -46,7 +46,7 @@ class Audience(Strict):
     """How many ballots phones may see; None: all that the run has so far."""
 
 
-class Vote(Strict):
+class AudienceVote(Strict):
     """What one phone has chosen in one poll."""
 
     run: str
@@ -56,7 +56,7 @@ class Vote(Strict):
     at: float
 
 
-class Argument(Strict):
+class AudienceArgument(Strict):
     """What one phone has said in one poll."""
 
     number: int
@@ -80,7 +80,7 @@ class Like(Strict):
 class Liked(Strict):
     """An argument with the number of phones that voted for it."""
 
-    argument: Argument
+    argument: AudienceArgument
     likes: int
 
 
@@ -137,7 +137,7 @@ class AudienceStore:
         """Keep a phone's vote in place of its earlier one in the same poll.
 
         Raises:
-            Refused: the phone's id has not the form of one, too many phones take part, or the audience is closed.
+            VoteRefused: the phone's id has not the form of one, too many phones take part, or the audience is closed.
         """
         with self._database.transaction() as db:
             self._admit(db, run, phone, voting=True)
@@ -151,16 +151,16 @@ class AudienceStore:
         """Keep a phone's argument in place of its earlier one in the same poll; votes for the earlier one go with it.
 
         Raises:
-            Refused: it is empty or too long, or the phone has not voted.
+            VoteRefused: it is empty or too long, or the phone has not voted.
         """
         said = " ".join(text.split())
         if not 0 < len(said) <= LONGEST:
-            raise Refused(f"An argument has 1 to {LONGEST} characters; this one has {len(said)}.")
+            raise VoteRefused(f"An argument has 1 to {LONGEST} characters; this one has {len(said)}.")
         with self._database.transaction() as db:
             self._admit(db, run, phone)
             choice = self.choices(run, phone).get(poll)
             if choice is None:
-                raise Refused("Vote first: an argument speaks for what you voted for.")
+                raise VoteRefused("Vote first: an argument speaks for what you voted for.")
             mine = (run, poll, phone)
             db.execute(
                 "DELETE FROM audience_likes WHERE argument IN"
@@ -177,7 +177,7 @@ class AudienceStore:
         """Vote for the argument of another phone, or take that vote back.
 
         Raises:
-            Refused: there is no such argument, or it is the phone's own.
+            VoteRefused: there is no such argument, or it is the phone's own.
         """
         with self._database.transaction() as db:
             self._admit(db, run, phone)
@@ -185,9 +185,9 @@ class AudienceStore:
                 "SELECT phone FROM audience_arguments WHERE run = ? AND number = ?", (run, number)
             ).fetchone()
             if row is None:
-                raise Refused("This argument is not there any more.")
+                raise VoteRefused("This argument is not there any more.")
             if row["phone"] == phone:
-                raise Refused("This is your own argument: others vote for it.")
+                raise VoteRefused("This is your own argument: others vote for it.")
             if on:
                 db.execute(
                     "INSERT OR IGNORE INTO audience_likes VALUES (?, ?, ?, ?)", (number, run, phone, time.time())
@@ -197,15 +197,15 @@ class AudienceStore:
 
     def _admit(self, db: sqlite3.Connection, run: str, phone: str, *, voting: bool = False) -> None:
         if not is_phone(phone):
-            raise Refused("This page has lost its place. Open the link again.")
+            raise VoteRefused("This page has lost its place. Open the link again.")
         audience = self.of(run)
         if audience is None or audience.closed is not None:
-            raise Refused("The audience is closed.")
+            raise VoteRefused("The audience is closed.")
         known = db.execute("SELECT 1 FROM audience_votes WHERE run = ? AND phone = ? LIMIT 1", (run, phone)).fetchone()
         if not known and not voting:
-            raise Refused("Vote first; then you can say why, and vote for what others say.")
+            raise VoteRefused("Vote first; then you can say why, and vote for what others say.")
         if not known and self.voters(run) >= MOST_PHONES:
-            raise Refused(f"There are {MOST_PHONES} people already.")
+            raise VoteRefused(f"There are {MOST_PHONES} people already.")
 
     # --- what has come ----------------------------------------------------------------------------------------
 
@@ -304,22 +304,24 @@ def read_audience(row: Any) -> Audience:
     return read("audience", row["run"], lambda: Audience.model_validate(_known(Audience, row)))
 
 
-def read_vote(row: Any) -> Vote:
+def read_vote(row: Any) -> AudienceVote:
     """A vote from its row.
 
     Raises:
         Unreadable: the row is damaged.
     """
-    return read("vote of an audience", row["run"], lambda: Vote.model_validate(_known(Vote, row)))
+    return read("vote of an audience", row["run"], lambda: AudienceVote.model_validate(_known(AudienceVote, row)))
 
 
-def read_argument(row: Any) -> Argument:
+def read_argument(row: Any) -> AudienceArgument:
     """An argument from its row.
 
     Raises:
         Unreadable: the row is damaged.
     """
-    return read("argument of an audience", row["run"], lambda: Argument.model_validate(_known(Argument, row)))
+    return read(
+        "argument of an audience", row["run"], lambda: AudienceArgument.model_validate(_known(AudienceArgument, row))
+    )
 
 
 def read_like(row: Any) -> Like:

@@ -13,7 +13,7 @@ from courtroom.store.database import Database
 
 
 @dataclass(frozen=True)
-class Beside:
+class KeptBeside:
     """What was asked, said and voted beside one run."""
 
     asides: tuple[tuple[float, Aside], ...] = ()
@@ -29,10 +29,10 @@ class BesideStore:
     def __init__(self, database: Database) -> None:
         self._asides, self._marks, self._audiences = AsideStore(database), MarkStore(database), AudienceStore(database)
 
-    def of(self, run: str) -> Beside:
+    def of(self, run: str) -> KeptBeside:
         """All of a run.
 
         Raises:
             Unreadable: a row is damaged.
         """
-        return Beside(self._asides.of(run), self._marks.of(run), self._audiences.exported(run))
+        return KeptBeside(self._asides.of(run), self._marks.of(run), self._audiences.exported(run))

@@ -7,15 +7,15 @@ from typing import Any
 
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.record import Record
-from courtroom.questions.beside import Beside
+from courtroom.questions.beside import KeptBeside
 
 FORMAT = "courtroom-run-1"
 
 
-NOTHING = Beside()
+NOTHING = KeptBeside()
 
 
-def as_json(record: Record, answers: AnswerStore, beside: Beside = NOTHING) -> str:
+def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) -> str:
     """All that is on record of a run. Text parts of prompts stand once, under their digests.
 
     Args:

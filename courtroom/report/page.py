@@ -26,14 +26,14 @@ from courtroom.models.spec import OFFLINE
 from courtroom.questions.asides import Interview, Sample
 from courtroom.questions.audience import BEFORE
 from courtroom.questions.audit import results
-from courtroom.questions.beside import Beside
+from courtroom.questions.beside import KeptBeside
 from courtroom.questions.naming import MEANINGS
 from courtroom.report.graph import graph_svg
 from courtroom.room import scene
 from courtroom.room.player import adapter, program, style
 from courtroom.text.diffs import changes
 
-NOTHING = Beside()
+NOTHING = KeptBeside()
 FRAMES = 6
 """Frames of a video that are put into the page, each as a picture of this many pixels at most."""
 SIDE = 480
@@ -49,7 +49,7 @@ def as_html(
     procedure: Procedure,
     answers: AnswerStore,
     media: MediaStore,
-    beside: Beside = NOTHING,
+    beside: KeptBeside = NOTHING,
     sure: str = "",
 ) -> str:
     """The report. Whatever a case, a model or a user wrote is shown as text and nothing in it takes effect.
@@ -95,7 +95,7 @@ def as_html(
     )
 
 
-def audience_table(record: Record, beside: Beside) -> list[tuple[str, dict[str, int], dict[str, int]]]:
+def audience_table(record: Record, beside: KeptBeside) -> list[tuple[str, dict[str, int], dict[str, int]]]:
     """Each poll of the audience: its name, the audience's votes by choice, and the members'."""
     counts: dict[str, Counter[str]] = {}
     for vote in beside.audience["votes"] if beside.audience else ():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.questions.audience import BEFORE, Audience, AudienceStore, Liked, Refused
+from courtroom.questions.audience import BEFORE, Audience, AudienceStore, Liked, VoteRefused
 from courtroom.room.scene import Moment, scene
 
 FRESH_S = 1.0
@@ -35,7 +35,7 @@ class Poll:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class HallSnapshot:
     """An audience and its run as they stand."""
 
     audience: Audience
@@ -70,7 +70,7 @@ class _Kept:
     record: Record | None = None
     moments: tuple[Moment, ...] = ()
     at: float = -FRESH_S
-    snapshot: Snapshot | None = None
+    snapshot: HallSnapshot | None = None
     arguments_at: float = -ARGUMENTS_S
     phones: dict[str, float] = field(default_factory=dict)
 
@@ -95,7 +95,7 @@ class Hall:
         self._lock = threading.Lock()
         self._kept: dict[str, _Kept] = {}
 
-    def snapshot(self, token: str, *, now: bool = False) -> Snapshot:
+    def snapshot(self, token: str, *, now: bool = False) -> HallSnapshot:
         """The audience to which a link leads, at most a second old.
 
         Args:
@@ -129,28 +129,28 @@ class Hall:
         """Keep a phone's vote.
 
         Raises:
-            Refused: the poll is not open, there is no such choice, or the store refuses it.
+            VoteRefused: the poll is not open, there is no such choice, or the store refuses it.
         """
         snapshot = self._opened(token, poll)
         if choice not in {one.name for one in snapshot.procedure.choices}:
-            raise Refused("There is no such choice.")
+            raise VoteRefused("There is no such choice.")
         self.audiences.vote(snapshot.audience.run, poll, phone, choice)
 
     def argue(self, token: str, phone: str, poll: str, text: str) -> None:
         """Keep a phone's argument.
 
         Raises:
-            Refused: the poll is not open, or the store refuses it.
+            VoteRefused: the poll is not open, or the store refuses it.
         """
         self.audiences.argue(self._opened(token, poll).audience.run, poll, phone, text)
 
-    def _opened(self, token: str, poll: str) -> Snapshot:
+    def _opened(self, token: str, poll: str) -> HallSnapshot:
         snapshot = self.snapshot(token, now=True)
         if snapshot.open != poll:
-            raise Refused("This round is closed. Vote in the one that is open now.")
+            raise VoteRefused("This round is closed. Vote in the one that is open now.")
         return snapshot
 
-    def _read(self, kept: _Kept, audience: Audience) -> Snapshot:
+    def _read(self, kept: _Kept, audience: Audience) -> HallSnapshot:
         run = audience.run
         pulse = self._pulse(run)
         if kept.record is None or kept.pulse != pulse:
@@ -180,7 +180,7 @@ class Hall:
             ),
         )
         said = _up_to(kept.moments, shown[-1]) if shown else ()
-        kept.snapshot = Snapshot(audience, record, procedure, polls, len(ballots) - len(shown), said, arguments)
+        kept.snapshot = HallSnapshot(audience, record, procedure, polls, len(ballots) - len(shown), said, arguments)
         kept.at = clock
         return kept.snapshot
 

@@ -26,8 +26,8 @@ def lines(comparison: Comparison) -> Iterator[str]:
     for ballot in comparison.ballots:
         yield _ballot(letters, ballot)
     states = Counter[str](answer.state for answer in comparison.answers)
-    told = ", ".join(f"{states[state]} {state}" for state in ("same", *APART, "not yet") if states[state])
-    yield f"answers: {told or 'none'}" + (f"; from {comparison.parts_at} on" if comparison.parts_at else "")
+    text = ", ".join(f"{states[state]} {state}" for state in ("same", *APART, "not yet") if states[state])
+    yield f"answers: {text or 'none'}" + (f"; from {comparison.parts_at} on" if comparison.parts_at else "")
     found = [all(one.runs) for look_up in comparison.look_ups for one in look_up.found]
     yield f"looked up: {sum(found)} in common, {len(found) - sum(found)} not"
 

@@ -100,8 +100,8 @@ def show(
             house.datasets.rows(name, version, split, None, shown, sample, seed, category, contains) if shown else ()
         )
         if json_:
-            told = {**found.model_dump(), "rows": [row.model_dump(mode="json") for row in rows]}
-            print(json.dumps(told, ensure_ascii=False))
+            values = {**found.model_dump(), "rows": [row.model_dump(mode="json") for row in rows]}
+            print(json.dumps(values, ensure_ascii=False))
             return
         info = found.info
         print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\tfrom {info.source}\t{info.made}")
@@ -203,8 +203,8 @@ def _asked(order: Order, error: NumberedLabels) -> Order:
 def _tell(done: Imported, as_json: bool) -> None:
     info = done.info
     if as_json:
-        told: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}
-        print(json.dumps({**told, "problems": [str(one) for one in done.problems]}, ensure_ascii=False))
+        values: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}
+        print(json.dumps({**values, "problems": [str(one) for one in done.problems]}, ensure_ascii=False))
     else:
         print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}")
     for problem in done.problems[:MOST_SHOWN]:

@@ -18,8 +18,8 @@ from courtroom.shell.options import Json, Model, Set, pairs
 from courtroom.shell.output import LOOK_S, write
 
 if TYPE_CHECKING:
-    from courtroom.experiments.estimate import Takes
-    from courtroom.experiments.results import Results
+    from courtroom.experiments.estimate import ExperimentEstimate
+    from courtroom.experiments.results import ExperimentResults
     from courtroom.experiments.spec import Experiment
 
 app = typer.Typer(
@@ -195,15 +195,15 @@ def _progress(done: int, total: int) -> None:
 
 def _follow(house: Courthouse, name: str, as_json: bool) -> None:
     """Tell progress on stderr until the experiment is done or paused, then print its table; Ctrl-C pauses it."""
-    store, told = house.experiments.store, -1
+    store, shown = house.experiments.store, -1
     settled = house.experiments.settled(name)
     try:
         while not settled.done():
             counts = store.counts(name)
             ended = sum(many for (_, state), many in counts.items() if state != "waiting")
-            if ended != told:
+            if ended != shown:
                 print(f"{ended} of {sum(counts.values())} cells", file=sys.stderr)
-                told = ended
+                shown = ended
             wait([settled], timeout=max(LOOK_S, 0.5))
         settled.result()
     except KeyboardInterrupt:
@@ -216,7 +216,7 @@ def _follow(house: Courthouse, name: str, as_json: bool) -> None:
     raise typer.Exit(1 if any(row.state == "failed" for row in found.rows) else 0)
 
 
-def _print_results(found: Results, as_json: bool) -> None:
+def _print_results(found: ExperimentResults, as_json: bool) -> None:
     from courtroom.experiments.written import markdown
 
     if as_json:
@@ -225,7 +225,7 @@ def _print_results(found: Results, as_json: bool) -> None:
         print(markdown(found.table, found.pairs, found.overall))
 
 
-def _print_estimate(takes: Takes, as_json: bool) -> None:
+def _print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:
     if as_json:
         print(json.dumps(asdict(takes), ensure_ascii=False))
         return

@@ -22,16 +22,16 @@ LOOK_S = 0.1
 def follow(house: Courthouse, run: str) -> None:
     """Tell a run's progress on stderr until it is done, failed or paused; see `Runner.wait`."""
     settled = house.runner.do(house.runner.settled(run))
-    told, trouble = 0, ""
+    count, trouble = 0, ""
     while True:
         over = settled.done()
         if (why := house.runner.trouble(run)) != trouble:
             trouble = why
             print(why or "The run goes on.", file=sys.stderr)
         stages = house.store.stages(run)
-        for name in stages[told:]:
+        for name in stages[count:]:
             print(f"{name} ...", file=sys.stderr)
-        told = len(stages)
+        count = len(stages)
         if over:
             settled.result()
             row = house.store.run(run)

@@ -33,8 +33,8 @@ def procedures() -> None:
     house = Courthouse()  # what goes wrong is in its log
     for name, procedure in house.procedures.items():
         print(f"{name}\t{procedure.hears}\t{house.origins.get(name, 'courtroom')}\t{procedure.title}")
-    for told in house.broken.values():
-        print(told, file=sys.stderr)
+    for text in house.broken.values():
+        print(text, file=sys.stderr)
     house.close()
     raise typer.Exit(1 if house.broken else 0)
 

@@ -60,9 +60,9 @@ def plainly(then: str = "the run goes on by itself") -> Iterator[None]:
     try:
         yield
     except (sqlite3.OperationalError, OSError) as error:
-        if not (told := passing(error)):
+        if not (text := passing(error)):
             raise
-        raise CourtroomError(f"{told.partition(';')[0]}; {then}.") from error
+        raise CourtroomError(f"{text.partition(';')[0]}; {then}.") from error
 
 
 class Writer:
@@ -108,9 +108,9 @@ class Writer:
         while not done.done() and not self.trouble:
             await asyncio.wait([asyncio.wrap_future(done)], timeout=LOOK_S)
 
-    def listen(self, told: Callable[[str], None]) -> None:
+    def listen(self, notify: Callable[[str], None]) -> None:
         """Have somebody told, in the writer's thread, each time that `trouble` changes."""
-        self._listeners.append(told)
+        self._listeners.append(notify)
 
     def end(self) -> None:
         """Hold nothing any more: what the disk does not take at once is given up, with its error."""
@@ -163,5 +163,5 @@ class Writer:
         self.trouble = why
         if error is not None:
             log.warning("writes are held: %s", error)
-        for told in self._listeners:
-            told(why)
+        for text in self._listeners:
+            text(why)

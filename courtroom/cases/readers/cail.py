@@ -63,10 +63,10 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         term_of_imprisonment=term(meta.get("term_of_imprisonment")),
     )
     fine = meta.get("punish_of_money")
-    told = (
+    text = (
         f"The fine of {fine} yuan (`punish_of_money`) was not taken over: a judgment has articles, charges and a term."
     )
-    return case, (told,) if fine not in (None, "", 0, "0") else ()
+    return case, (text,) if fine not in (None, "", 0, "0") else ()
 
 
 def _flat_term(row: dict[str, Any]) -> dict[str, Any]:
@@ -130,13 +130,13 @@ def term(value: Any) -> dict[str, Any] | None:
         value = {"imprisonment": value}
     if value is not None and not isinstance(value, dict):
         raise CaseError("`term_of_imprisonment` must hold death_penalty, life_imprisonment, imprisonment.")
-    told = {name: item for name, item in (value or {}).items() if item not in (None, "")}
-    if not told:
+    values = {name: item for name, item in (value or {}).items() if item not in (None, "")}
+    if not values:
         return None
-    death, life = _flag(told, "death_penalty"), _flag(told, "life_imprisonment")
-    if "imprisonment" not in told and not (death or life):
+    death, life = _flag(values, "death_penalty"), _flag(values, "life_imprisonment")
+    if "imprisonment" not in values and not (death or life):
         raise CaseError("`imprisonment` is missing. Add the months; 0 means no imprisonment.")
-    months = _whole(told.get("imprisonment", 0))
+    months = _whole(values.get("imprisonment", 0))
     if months is None or months < 0:
         raise CaseError("`imprisonment` must be a number of months.")
     set_ones = [name for name, is_set in (("death", death), ("life", life), (f"{months} months", months > 0)) if is_set]
@@ -167,8 +167,8 @@ def _names(value: Any) -> list[str]:
     return list(dict.fromkeys(name for item in items if (name := item.strip())))
 
 
-def _flag(told: dict[str, Any], name: str) -> bool:
-    flag = FLAGS.get(str(told.get(name)).strip().casefold())
+def _flag(values: dict[str, Any], name: str) -> bool:
+    flag = FLAGS.get(str(values.get(name)).strip().casefold())
     if flag is None:
         raise CaseError(f"`{name}` must be true or false.")
     return flag

@@ -237,9 +237,9 @@ def _media(piece: _Part, field: str, kind: MediumKind) -> Iterator[dict[str, Any
 def _jury(record: _Part) -> dict[str, Any] | None:
     counts: dict[Side, int] = dict.fromkeys(SIDES, 0)
     votes, opinions = record.take("votes"), []
-    for side, count, told in _by_side(record, votes) if isinstance(votes, dict) else _by_juror(record, votes):
+    for side, count, text in _by_side(record, votes) if isinstance(votes, dict) else _by_juror(record, votes):
         counts[side] += count
-        opinions += told
+        opinions += text
     for side, field in zip(SIDES, ("buyer_votes", "seller_votes"), strict=True):
         told_count = record.text(field)
         counts[side] = int(told_count) if told_count.isdecimal() else counts[side]

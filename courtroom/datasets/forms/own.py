@@ -10,7 +10,7 @@ from courtroom.cases.files import Package
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.readers import verdictbench
 from courtroom.datasets.forms.form import Around, Form, Made, case_of
-from courtroom.datasets.packing import Frame, frame_of
+from courtroom.datasets.packing import SharedFields, frame_of
 
 
 def _own(record: dict[str, Any], around: Around) -> Iterator[Made]:
@@ -24,7 +24,7 @@ def _own(record: dict[str, Any], around: Around) -> Iterator[Made]:
         yield Made(example, id=f"example-{example.id}", split="examples")
 
 
-def _frame(record: dict[str, Any]) -> Frame | None:
+def _frame(record: dict[str, Any]) -> SharedFields | None:
     if record.get("kind") != "labelled":
         return None
     case = case_of(record)

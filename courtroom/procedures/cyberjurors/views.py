@@ -41,8 +41,8 @@ def follow_graph(record: Record) -> Shown:
             )
             for seat, juror in enumerate(jurors)
         )
-        told = [f"{jurors[k].name} came over to the side of {jurors[j].name}." for k, j in strong]
-        caption = " ".join(told) or (
+        lines = [f"{jurors[k].name} came over to the side of {jurors[j].name}." for k, j in strong]
+        caption = " ".join(lines) or (
             "Nobody has changed sides along a follow in this round." if ballot else "No votes yet."
         )
         graph = Graph(

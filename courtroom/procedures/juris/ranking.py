@@ -26,10 +26,10 @@ def best_first(document: Document, accepted: Sequence[str], letter: Letter) -> l
     central, often = weights(document.text), _often(document.text)
     scored: list[tuple[float, int]] = []
     for place, sentence in enumerate(found):
-        told = words(sentence)
-        fits = SHORT <= len(told) <= LONG and not sentence.rstrip().endswith(("?", "？", ":"))
+        terms = words(sentence)
+        fits = SHORT <= len(terms) <= LONG and not sentence.rstrip().endswith(("?", "？", ":"))
         early = 1.0 / (1.0 + place / max(6, len(found) / 4))
-        density = sum(often[word] for word in set(told)) / max(1, len(set(told)))
+        density = sum(often[word] for word in set(terms)) / max(1, len(set(terms)))
         measure = central[place] * (0.6 + 0.4 * early) if letter == "A" else density * early
         new = 1.0 - repeats(sentence, accepted)
         scored.append((measure * new * (1.0 if fits else 0.1) - (10.0 if sentence in accepted else 0.0), place))

@@ -105,7 +105,7 @@ def _told(call: Called) -> tuple[str, tuple[str, ...]]:
         case "analyse":
             return f"Looks for the {value['wanted']} option", (*value["parties"], *value["points"])
         case _:
-            return "; ".join(f"{name}: {told}" for name, told in value.items() if told), ()
+            return "; ".join(f"{name}: {text}" for name, text in value.items() if text), ()
 
 
 def _changed(record: Record, number: int) -> list[Block]:

@@ -14,7 +14,7 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audience import Liked
-from courtroom.room.hall import Snapshot
+from courtroom.room.hall import HallSnapshot
 from pages.parts.audience.link import link_of, qr_png
 from pages.parts.audience.phone import hall
 from pages.parts.audience.tally import tally_html
@@ -98,7 +98,7 @@ def _standing(arguments: Sequence[Liked]) -> list[tuple[int, int]]:
     return [(one.argument.number, one.likes) for one in arguments]
 
 
-def _rounds(snapshot: Snapshot) -> None:
+def _rounds(snapshot: HallSnapshot) -> None:
     """Where the run is over, the presenter opens one round after another; else the run itself does."""
     audience = snapshot.audience
     if audience.shown is None or not snapshot.to_come:

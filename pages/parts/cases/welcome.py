@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from courtroom.cases.library import CaseSummary
+from courtroom.cases.library import ListedCase
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from pages.parts.shared.house import look_at
@@ -35,7 +35,7 @@ def welcome(house: Courthouse) -> None:
                 _watch(house, case)
 
 
-def _watch(house: Courthouse, case: CaseSummary) -> None:
+def _watch(house: Courthouse, case: ListedCase) -> None:
     procedure = next(one for one in house.procedures.values() if one.hears == case.kind)
     try:
         run = house.new_run(procedure.name, house.library.case(case.id), procedure.setup(), 0)

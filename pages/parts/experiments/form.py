@@ -14,7 +14,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets import DatasetInfo
 from courtroom.errors import CourtroomError
 from courtroom.experiments.elsewhere import models_in
-from courtroom.experiments.estimate import Takes
+from courtroom.experiments.estimate import ExperimentEstimate
 from courtroom.experiments.measures import measures_of
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from pages.parts.experiments.list import open_experiment
@@ -146,7 +146,7 @@ def _kept(name: str, content: bytes) -> Path:
 def _bar(house: Courthouse, experiment: Experiment) -> None:
     """What it takes, the file, and the start."""
     content = experiment.model_dump_json()
-    kept: tuple[str, Takes] | None = st.session_state.get("experiment-takes")
+    kept: tuple[str, ExperimentEstimate] | None = st.session_state.get("experiment-takes")
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             start = st.button("Start", type="primary", icon=":material/play_arrow:", key="experiment-start")
@@ -168,7 +168,7 @@ def _bar(house: Courthouse, experiment: Experiment) -> None:
             st.error(literal(str(error)))
 
 
-def _takes(takes: Takes) -> None:
+def _takes(takes: ExperimentEstimate) -> None:
     st.markdown(
         f"**{many(takes.cells, 'cell')}** take about **{count(takes.calls)} calls** and {count(takes.tokens)} tokens: "
         f"{literal(money(takes.money))}. Answers that cells share, or that are on record, save {count(takes.shared)} calls.",

@@ -12,8 +12,8 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.experiments.frames import frame_of
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.results import Results
-from courtroom.experiments.store import Kept
+from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.words import number, sentence, summary
 from courtroom.experiments.written import latex, markdown, marks
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
@@ -31,7 +31,7 @@ MOST_MATRIX = 3_000
 """Marks that the matrix may have: more are slow to draw in a browser."""
 
 
-def experiment_view(house: Courthouse, kept: Kept) -> None:
+def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
     """Progress above, then what came of it."""
     experiment, store = kept.experiment, house.experiments.store
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -64,7 +64,7 @@ def experiment_view(house: Courthouse, kept: Kept) -> None:
     _every_cell(found)
 
 
-def _shown(house: Courthouse, found: Results) -> None:
+def _shown(house: Courthouse, found: ExperimentResults) -> None:
     groups = found.table.groups
     group = st.selectbox("Cases", groups, key="experiment-group") if len(groups) > 1 else groups[0]
     st.dataframe(_table(found, group), hide_index=True, width="stretch")
@@ -89,7 +89,7 @@ def _shown(house: Courthouse, found: Results) -> None:
         _matrix(house, found, group, measure, theme)
 
 
-def _matrix(house: Courthouse, found: Results, group: str, measure: Measure, theme: str) -> None:
+def _matrix(house: Courthouse, found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
     groups = [found.groups[arm, group] for arm in found.arms if (arm, group) in found.groups]
     marks_ = sum(len(one.by_case) for one in groups)
     st.subheader("Arms and cases", help="A circle is right, a cross is wrong. Choose a mark to open its run.")
@@ -107,7 +107,7 @@ def _matrix(house: Courthouse, found: Results, group: str, measure: Measure, the
         st.caption(f"{literal(arm)} on {literal(case)} is a prediction made elsewhere: there is no run.")
 
 
-def _progress(house: Courthouse, kept: Kept) -> None:
+def _progress(house: Courthouse, kept: StoredExperiment) -> None:
     store = house.experiments.store
     counts = store.counts(kept.id)
     total = sum(counts.values())
@@ -151,7 +151,7 @@ def _progress(house: Courthouse, kept: Kept) -> None:
             )
 
 
-def _raise(house: Courthouse, kept: Kept) -> None:
+def _raise(house: Courthouse, kept: StoredExperiment) -> None:
     """Another budget."""
     with st.popover("Budget", icon=":material/payments:"):
         now = kept.experiment.budget
@@ -164,7 +164,7 @@ def _raise(house: Courthouse, kept: Kept) -> None:
             st.rerun()
 
 
-def _left(kept: Kept, ended: int, total: int) -> str:
+def _left(kept: StoredExperiment, ended: int, total: int) -> str:
     """About how long it still takes, from how fast cells ended since this session looks."""
     if kept.status != "running":
         return ""
@@ -173,7 +173,7 @@ def _left(kept: Kept, ended: int, total: int) -> str:
     return f", about {duration(since / gone * (total - ended))} left" if gone > 0 else ""
 
 
-def _table(found: Results, group: str) -> pd.DataFrame:
+def _table(found: ExperimentResults, group: str) -> pd.DataFrame:
     better = marks(found.pairs)
     lines = []
     for arm in found.arms:
@@ -197,7 +197,7 @@ def _table(found: Results, group: str) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _every_cell(found: Results) -> None:
+def _every_cell(found: ExperimentResults) -> None:
     failed = [row for row in found.rows if row.state == "failed"]
     with st.expander(f"Every cell ({len(found.rows):,})" + (f", {len(failed):,} failed" if failed else "")):
         frame = frame_of(found.rows, found.measures)
@@ -214,7 +214,7 @@ def _every_cell(found: Results) -> None:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Adding up ...")
-def _results(_house: Courthouse, name: str, counts: object, content: str) -> Results:
+def _results(_house: Courthouse, name: str, counts: object, content: str) -> ExperimentResults:
     """Worked out once for as many cells as are done, and as the experiment's measures are."""
     return _house.experiments.results(name)
 

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 
 import streamlit as st
 
-from courtroom.engine.beside import Outcome
+from courtroom.engine.beside import AskedBeside
 from courtroom.errors import CourtroomError
 from pages.parts.shared.inert import literal
 
@@ -19,7 +19,7 @@ def waits(key: str, told: str) -> bool:
     Args:
         told: what is being waited for, in our words.
     """
-    asked: Future[Outcome] | None = st.session_state.get(key)
+    asked: Future[AskedBeside] | None = st.session_state.get(key)
     if asked is None:
         return False
     if not asked.done():
@@ -41,7 +41,7 @@ def waits(key: str, told: str) -> bool:
 
 @st.fragment(run_every=LOOK_S)
 def _look(key: str, told: str) -> None:
-    asked: Future[Outcome] | None = st.session_state.get(key)
+    asked: Future[AskedBeside] | None = st.session_state.get(key)
     if asked is None or asked.done():
         st.rerun()
     st.caption(f":material/hourglass: {literal(told)}")

@@ -24,7 +24,7 @@ Do = Callable[[Action], None]
 
 def change_form(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> None:
     """Choose what, then how it is to be."""
-    setup = house.interventions.scene_setup(record)
+    setup = house.interventions.next_setup(record)
     drawn = fields_drawn(type(setup))
     run = record.run.id
     ways: dict[str, Callable[[], None]] = {

@@ -165,7 +165,7 @@ def _note(run: str, do: Do) -> None:
 
 
 def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> None:
-    setup = house.interventions.scene_setup(record)
+    setup = house.interventions.next_setup(record)
     without = procedure.without_one(setup)
     if not without:
         st.caption(f"{literal(procedure.title)} has a fixed bench: nobody can leave or join while it sits.")
@@ -200,7 +200,7 @@ def _seat(house: Courthouse, record: Record, do: Do) -> None:
 
 def seats(house: Courthouse, record: Record) -> None:
     """The links of all seats that persons have, and who is waited for."""
-    setup = house.interventions.scene_setup(record)
+    setup = house.interventions.next_setup(record)
     members = house.procedures[record.run.procedure].panel(setup)
     persons = [member for member in members if member.spec.id == "person"]
     if not persons or record.run.status == "done":

@@ -9,7 +9,7 @@ from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.questions.playlists import Playlist, Stop
-from courtroom.room import Scene
+from courtroom.room.scene import RoomScene
 from pages.parts.shared.inert import literal
 
 NEW = ""
@@ -42,7 +42,7 @@ def add_moment(house: Courthouse, run: str, at: int, title: str) -> None:
         st.switch_page("pages/playlists.py", query_params={"playlist": chosen})
 
 
-def moment_title(shown: Scene, at: int) -> str:
+def moment_title(shown: RoomScene, at: int) -> str:
     """What a run is called, and where in it a moment is."""
     moments = shown.moments[: at + 1]
     stage = next((one.title for one in reversed(moments) if one.kind == "stage"), "")

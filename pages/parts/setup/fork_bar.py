@@ -13,7 +13,7 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.interventions import Action, ChangeSetup
 from courtroom.engine.record import Record
 from pages.parts.shared.beside import change_in_line
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import literal
 from pages.parts.shared.records import read
 
@@ -35,7 +35,7 @@ def forked_run(house: Courthouse) -> Record | None:
     return record
 
 
-def fork_bar(parent: Record, draft: Draft) -> str | None:
+def fork_bar(parent: Record, draft: SetupDraft) -> str | None:
     """What the fork will change against its parent; the stage from which it is to hold, None from the beginning."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
@@ -72,6 +72,6 @@ def fork_bar(parent: Record, draft: Draft) -> str | None:
     return chosen or None
 
 
-def changes_from(parent: Record, draft: Draft) -> list[Action]:
+def changes_from(parent: Record, draft: SetupDraft) -> list[Action]:
     """The changes as actions, to hold from a stage on."""
     return [ChangeSetup(key=path, value=after) for path, _, after in differences(parent.setup, draft.validated())]

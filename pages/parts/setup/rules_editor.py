@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from courtroom.engine.knobs import Widget
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 
 
-def rules_editor(draft: Draft) -> None:
+def rules_editor(draft: SetupDraft) -> None:
     """One rule a line of the list; Undo above takes any change back."""
     name = draft.drawn[Widget.RULES]
     rules: list[str] = draft.values[name]

@@ -261,10 +261,10 @@ def _reasons(
     sign = stance.vote(side)
     for_it = sorted((c for c in (*evidence, *others) if c.weight * sign > 0), key=lambda c: -abs(c.weight))
     against = sorted((c for c in (*evidence, *others) if c.weight * sign < 0), key=lambda c: -abs(c.weight))
-    told = [_told(language, c, persona) for c in for_it[:3]] or [say(language, "nothing")]
+    text = [_told(language, c, persona) for c in for_it[:3]] or [say(language, "nothing")]
     if against:
-        told.append(say(language, "against", what=_told(language, against[0])))
-    return [reason[:1].upper() + reason[1:] for reason in told]
+        text.append(say(language, "against", what=_told(language, against[0])))
+    return [reason[:1].upper() + reason[1:] for reason in text]
 
 
 def _told(language: str, c: Contribution, persona: Persona | None = None) -> str:
