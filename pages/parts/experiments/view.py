@@ -17,6 +17,7 @@ from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.words import number, sentence, summary
 from courtroom.experiments.written import latex, markdown, marks
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
+from pages.parts.experiments.audits import audits_view
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.units import count, duration, money
@@ -61,6 +62,7 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
             st.rerun()
     if found.table.lines:
         _shown(house, found)
+    audits_view(house, found)
     _every_cell(found)
 
 
