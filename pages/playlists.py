@@ -87,6 +87,7 @@ def place_of(last: int) -> int | None:
 
 def playing(of: str, playlist: Playlist, place: int) -> None:
     """One moment, over the whole window."""
+    heading(playlist.name)  # behind the room; for screen readers
     stop, last = playlist.stops[place], len(playlist.stops) - 1
     try:
         record = read(house, stop.run)

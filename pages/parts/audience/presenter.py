@@ -29,18 +29,24 @@ WHO = "The audience"
 
 def invite_button(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """Opens an audience. One of a finished run sees one ballot after another, as the presenter opens them."""
-    run = record.run.id
-    audience = house.audiences.of(run)
+    if st.session_state.pop("invited", None):
+        st.rerun()  # these controls are drawn apart from the page, on which the audience's panel is to stand now
+    audience = house.audiences.of(record.run.id)
     if not can_have_one(procedure) or (audience and audience.closed is None):
         return
-    if st.button(
+    st.button(
         "Invite an audience",
         key="do-invite",
         icon=":material/groups:",
         help="People follow on their phones and vote beside the members. Nothing of it changes the run.",
-    ):
-        house.audiences.open(run, 0 if record.run.status == "done" else None)
-        st.rerun()
+        on_click=_invite,
+        args=(house, record),
+    )
+
+
+def _invite(house: Courthouse, record: Record) -> None:
+    house.audiences.open(record.run.id, 0 if record.run.status == "done" else None)
+    st.session_state["invited"] = record.run.id
 
 
 def can_have_one(procedure: Procedure) -> bool:
