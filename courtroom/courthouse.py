@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
@@ -16,9 +16,9 @@ from courtroom.datasets.imports import DatasetImports
 from courtroom.datasets.store import Datasets
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asker import Asker
-from courtroom.engine.elsewhere import Elsewhere
 from courtroom.engine.intervene import Interventions
 from courtroom.engine.interventions import Intervention
+from courtroom.engine.looked_up import Elsewhere
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure, Source
 from courtroom.engine.record import Record
@@ -45,6 +45,7 @@ from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
+from courtroom.panel.panels import PanelStore
 from courtroom.questions.asides import AsideStore
 from courtroom.questions.audience import AudienceStore
 from courtroom.questions.audit import Audits
@@ -58,6 +59,9 @@ from courtroom.store.log import LogFile
 from courtroom.store.writer import Writer
 from courtroom.sweeps.store import SweepStore
 from courtroom.sweeps.sweeper import Sweeper
+
+if TYPE_CHECKING:
+    from courtroom.report.run_files import RunFiles
 
 
 class Courthouse:
@@ -96,6 +100,7 @@ class Courthouse:
         self.people = People(self.database, self.writer)
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
+        self.panels = PanelStore(self.database)
         self.asides = AsideStore(self.database)
         self.marks = MarkStore(self.database)
         self.audiences = AudienceStore(self.database)
@@ -132,14 +137,14 @@ class Courthouse:
         return procedures.OUTSIDE.broken
 
     def hearing(self, kind: str) -> Procedure:
-        """The first procedure that hears this kind of case.
+        """The first procedure that takes this kind of case.
 
         Raises:
             CourtroomError: there is none.
         """
-        found = next((procedure for procedure in self.procedures.values() if procedure.hears == kind), None)
+        found = next((procedure for procedure in self.procedures.values() if procedure.case_kind == kind), None)
         if found is None:
-            raise CourtroomError(f"No procedure hears cases of the kind “{kind}”. Choose another case.")
+            raise CourtroomError(f"No procedure takes cases of the kind “{kind}”. Choose another case.")
         return found
 
     @property
@@ -148,8 +153,9 @@ class Courthouse:
         return tuple((one, one.teaches_from) for one in self.procedures.values() if one.teaches_from)
 
     def read(self, source: Source, runs: Iterable[str] | None = None) -> tuple[Any, ...]:
-        """What a batch can be made of, from these runs; by default from all of the source's procedure that are done."""
-        done = (row.id for row in self.store.runs() if row.procedure == source.procedure and row.status == "done")
+        """What a batch can be made of, from these runs; by default from all of the source's procedure that are done here."""
+        ended = (row for row in self.store.runs() if row.status == "done" and not row.imported)
+        done = (row.id for row in ended if row.procedure == source.procedure)
         return tuple(source.read(self.record(run) for run in (runs or done)))
 
     @cached_property
@@ -161,6 +167,14 @@ class Courthouse:
     def imports(self) -> Imports:
         """Files being taken into the knowledge base."""
         return Imports(self.database, self.knowledge, self.settings.home / "imports")
+
+    @cached_property
+    def files(self) -> RunFiles:
+        """Runs as files, out and in."""
+        from courtroom.report.run_files import RunFiles  # slow to import: only to write or read one
+
+        of = (self.store, self.answers, self.beside, self.media)
+        return RunFiles(lambda: self.procedures, self.record, *of)
 
     @cached_property
     def sweeps(self) -> Sweeper:
@@ -226,26 +240,31 @@ class Courthouse:
     def new_run(
         self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
     ) -> str:
-        """Put a run on record with its complete setup; it is not driven yet.
+        """Put a run on record with its complete setup; it is not driven yet. See `planned_run`."""
+        return self.planned_run(procedure, case, setup, seed, run, origin)()
+
+    def planned_run(
+        self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
+    ) -> Callable[[], str]:
+        """What puts a run on record, so that several can be put there in one transaction.
 
         Args:
             run: the id it is to have; a run that has it already stays as it is.
-            origin: where it comes from; see `courtroom.engine.run`.
 
         Raises:
             CourtroomError: the procedure does not hear this kind of case, or an edited prompt can't be used.
         """
         chosen = self.procedures[procedure]
-        if case.kind != chosen.hears:
-            fitting = [one.name for one in self.procedures.values() if one.hears == case.kind]
+        if case.kind != chosen.case_kind:
+            fitting = [one.name for one in self.procedures.values() if one.case_kind == case.kind]
             raise CourtroomError(
-                f"{chosen.title} hears cases of the kind “{chosen.hears}”; {case.id} is of the kind “{case.kind}”. "
-                f"Choose a procedure that hears it: {', '.join(fitting)}."
+                f"{chosen.title} hears cases of the kind “{chosen.case_kind}”; {case.id} is of the kind “{case.kind}”. "
+                f"Choose a procedure that takes it: {', '.join(fitting)}."
             )
         refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)
         self._offer(case)
-        return self.store.create(procedure, case, complete, seed, origin=origin, run=run)
+        return partial(self.store.create, procedure, case, complete, seed, origin=origin, run=run)
 
     def fork(
         self,

@@ -133,7 +133,7 @@ if record.run.verdict:
     if sure := house.experiments.repeats.sentence(run):
         st.caption(literal(sure))
     if st.button(
-        "What would change this verdict?",
+        declared(procedure.ending.what_if),
         icon=":material/alt_route:",
         help="Run it again with one thing changed at a time.",
     ):

@@ -77,7 +77,7 @@ except (NoSuchSeat, CourtroomError) as error:
 st.title(literal(row.title))
 member = house.record(seat.run).member(seat.member)
 name = f"{member.name} ({seat.member})" if member else seat.member
-st.caption(f"You sit as {literal(name)}. What you see here is what this member is told, and nothing else.")
+st.caption(f"You sit as {literal(name)}. What you see here is what this member is given, and nothing else.")
 question = waiting(house, seat)
 over = row.status == "done"
 if question is None:

@@ -19,7 +19,7 @@ from pages.parts.setup.personas_table import personas_table
 from pages.parts.setup.prompts_editor import prompts_editor
 from pages.parts.setup.rules_editor import rules_editor
 from pages.parts.setup.setup_file import setup_file
-from pages.parts.setup.shared_setup import link_box
+from pages.parts.setup.shared_setup import link_box, take_case_and_procedure
 from pages.parts.shared.draft import EDITED, SHARE, SetupDraft
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
@@ -30,6 +30,7 @@ house = courthouse()
 
 parent = forked_run(house)
 st.title("Setup" if parent is None else "Fork")
+linked = take_case_and_procedure(house) if parent is None else ""
 cases = house.library.cases()
 ids = [case.id for case in cases]
 titles = {case.id: case.title for case in cases}
@@ -41,9 +42,14 @@ if parent is None:
     case = house.library.case(case_id)
     for told in house.broken.values():
         st.warning(literal(f"{told} {log_file()} has the rest."))
-    procedures = [procedure for procedure in house.procedures.values() if procedure.hears == case.kind]
+    procedures = [procedure for procedure in house.procedures.values() if procedure.case_kind == case.kind]
+    names = [one.name for one in procedures]
     procedure = top[1].selectbox(
-        "Procedure", procedures, format_func=lambda p: p.title, help="Which published procedure hears the case."
+        "Procedure",
+        procedures,
+        names.index(linked) if linked in names else 0,
+        format_func=lambda p: p.title,
+        help="Which published procedure hears the case.",
     )
 else:
     case, procedure = parent.case, house.procedures[parent.run.procedure]
@@ -66,7 +72,7 @@ preset = st.segmented_control(
     format_func=literal,
     default=draft.preset or None,
     key=draft.key("preset"),
-    help="A starting point; every knob can be changed afterwards.",
+    help="A starting point; every setting can be changed afterwards.",
 )
 if preset and draft.preset != preset:
     draft.start_from(next(p for p in procedure.presets if p.title == preset))
@@ -91,7 +97,7 @@ if section == "Models":
         embedding_form(draft, house)
     keys_form(house.connections)
 elif section == EDITED[Widget.PERSONAS]:
-    personas_table(draft, case)
+    personas_table(house, draft, case)
 elif section == EDITED[Widget.GRAPH]:
     graph_editor(draft, procedure, case)
 elif section == EDITED[Widget.RULES]:
@@ -99,7 +105,7 @@ elif section == EDITED[Widget.RULES]:
 elif section == "Prompts":
     prompts_editor(draft, procedure, case)
 elif section == SHARE:
-    setup_file(house, draft, procedure)
+    setup_file(house, draft, procedure, case)
 else:
     knobs(draft, case)
 
@@ -120,7 +126,7 @@ with start_bar:
         st.error(literal(problem))
     waits = undecided or bool(problems)
     with st.container(horizontal=True, vertical_alignment="center"):
-        start = st.button("Start", type="primary", icon=":material/play_arrow:", disabled=waits)
+        start = st.button("Start", type="primary", icon=":material/play_arrow:", disabled=waits, shortcut="Ctrl+Enter")
         paused = st.button(
             "Start step by step",
             icon=":material/skip_next:",

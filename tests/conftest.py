@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -23,12 +24,14 @@ from courtroom.sweeps.sweeper import Sweeper
 
 pytest_plugins = [
     "tests.attacks.count",
-    "tests.ready_indexes",
 ]  # here, as with several workers the one that reports collects no test itself
 
 PATIENCE_S = 300.0
-SLOW = {"test_closing.py", "test_docs.py", "test_figures.py", "test_package.py", "test_prompts.py", "test_server.py"}
-"""Files whose tests take long by what they try: benchmarks and installations are run, limits of time and memory are reached."""
+KILLS = re.compile(r"_kill(ed)?(_|$)")
+"""In the names of tests that kill a process."""
+SLOW = {"test_closing.py", "test_docs.py", "test_figures.py", "test_forks.py", "test_package.py"}
+"""Files whose tests take long by what they try: benchmarks and installations are run, limits of time are reached. So do
+the attacks: each file tries a long list of them."""
 NAMES = ("streamlit", "litellm", "chromadb", "pydantic", "plotly")
 
 
@@ -39,11 +42,11 @@ def pytest_report_header() -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks what kills processes and what is slow, and keeps a file's tests, and all that drive a browser, with one worker (`-n 2 --dist loadgroup`)."""
     for item in items:
-        if item.name.startswith("test_killed") or item.path.name == "test_kills.py":
-            item.add_marker(pytest.mark.kills)
-        if item.path.name in SLOW:
-            item.add_marker(pytest.mark.slow)
         folder = item.path.relative_to(Path(__file__).parent).parent
+        if KILLS.search(item.name.partition("[")[0]) or item.path.name == "test_kills.py":
+            item.add_marker(pytest.mark.kills)
+        if item.path.name in SLOW or "attacks" in folder.parts:
+            item.add_marker(pytest.mark.slow)
         if "browser" in folder.parts:
             item.add_marker(pytest.mark.browser)
         browser = item.get_closest_marker("browser") is not None
@@ -83,12 +86,8 @@ def what_tests_leave_is_not_frozen() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_stays_open() -> Iterator[None]:
-    """Lets go of what a module's tests have left open: each Chroma client has threads, files and a graph in memory."""
+    """Lets go of what a module's tests have left open."""
     yield
-    if "chromadb" in sys.modules:
-        from chromadb.api.shared_system_client import SharedSystemClient
-
-        SharedSystemClient.clear_system_cache()
     gc.collect()
     give_back()
     gc.freeze()  # what is still there stays, such as libraries: the next module need not walk it again

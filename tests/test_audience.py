@@ -112,6 +112,8 @@ def test_an_audience_goes_with_its_run_into_exports_and_comes_back_with_it(house
     house.audiences.vote(run, BEFORE, ADA, "seller")
     house.audiences.vote(run, "round-1", ADA, "buyer")
     house.audiences.argue(run, "round-1", ADA, "<b>Bold</b> as brass.")
+    house.audiences.vote(run, "round-1", BEN, "seller")
+    house.audiences.like(run, house.audiences.arguments(run)[0].argument.number, BEN, True)
     record = house.record(run)
     written = report.as_json(record, house.answers, house.beside.of(run))
     assert ADA not in written
@@ -119,7 +121,9 @@ def test_an_audience_goes_with_its_run_into_exports_and_comes_back_with_it(house
     assert [(vote["poll"], vote["choice"], vote["voter"]) for vote in audience["votes"]] == [
         (BEFORE, "seller", 1),
         ("round-1", "buyer", 1),
+        ("round-1", "seller", 2),
     ]
+    assert [one["liked_by"] for one in audience["arguments"]] == [[2]]
     page = report.as_html(*(record, house.procedures["cyberjurors"], house.answers, house.media), house.beside.of(run))
     assert "The audience" in page
     assert "&lt;b&gt;Bold" in page
@@ -129,3 +133,8 @@ def test_an_audience_goes_with_its_run_into_exports_and_comes_back_with_it(house
     assert house.beside.of(run).audience is None
     house.store.restore(deleted)
     assert house.beside.of(run) == before
+    data = house.files.export(run)[1].encode()
+    house.store.delete(run)
+    assert house.files.take_in(data) == run
+    assert house.beside.of(run) == before
+    assert house.audiences.at(house.audiences.of(run).token).run == run  # type: ignore[union-attr]

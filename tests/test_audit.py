@@ -210,7 +210,7 @@ def test_an_offline_run_is_audited_without_asking_a_model(house: Courthouse, ser
 
 def test_a_procedure_that_does_not_declare_its_peers_has_no_audit(house: Courthouse) -> None:
     setup = house.procedures["jurisagents"].setup()
-    kind = house.procedures["jurisagents"].hears
+    kind = house.procedures["jurisagents"].case_kind
     case = house.library.case(next(case.id for case in house.library.cases() if case.kind == kind))
     record = house.record(house.new_run("jurisagents", case, setup, 0))
     assert not auditable(house.procedures["jurisagents"], record)

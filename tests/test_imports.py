@@ -21,7 +21,8 @@ from courtroom.knowledge.search import Fetch, Knowledge, Search
 from courtroom.law.charge import charges_of
 from courtroom.law.statute import Both
 from courtroom.settings import Settings
-from courtroom.store.database import MIGRATIONS, Database
+from courtroom.store.database import Database
+from courtroom.store.migrations import MIGRATIONS
 from tests.real import FOLDER, needs_real_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -232,6 +233,7 @@ async def test_an_import_that_is_given_up_keeps_what_is_in(tmp_path: Path) -> No
 
 
 @needs_real_data
+@pytest.mark.slow
 async def test_the_real_statute_book_is_taken_in_whole(tmp_path: Path) -> None:
     knowledge, imports = opened(tmp_path)
     data = (FOLDER / "criminal_law_prc_2023.jsonl").read_bytes()

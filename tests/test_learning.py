@@ -74,6 +74,7 @@ def misleading() -> list[CriminalCase]:
     ]
 
 
+@pytest.mark.slow
 def test_a_session_of_over_sixty_cases_induces_refines_merges_and_prunes_and_replays_to_the_same_memory(
     house: Courthouse,
 ) -> None:

@@ -46,6 +46,16 @@ def page(name: str = "", **query: str) -> AppTest:
     return app
 
 
+def opened_at(name: str, /, **query: str) -> AppTest:
+    """The app, led to a page with these words in its address."""
+    app = page(name)
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
 def texts(app: AppTest) -> str:
     kinds = (app.title, app.markdown, app.caption, app.info, app.success, app.warning, app.error)
     return "\n".join(str(element.value) for kind in kinds for element in kind)
@@ -113,7 +123,9 @@ def test_without_a_run_the_deliberation_says_where_to_begin(house: Courthouse) -
     assert "Pick a case" in [button.label for button in app.button]
 
 
-@pytest.mark.parametrize("section", ["Knobs", "Models", "Jury", "Follow-graph", "Rules", "Prompts", "Save and share"])
+@pytest.mark.parametrize(
+    "section", ["Settings", "Models", "Jury", "Follow-graph", "Rules", "Prompts", "Save and share"]
+)
 def test_every_section_of_the_setup_draws(house: Courthouse, section: str) -> None:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
     app.session_state["setup_section"] = section
@@ -275,6 +287,7 @@ def test_distilling_from_the_page_starts_a_run_of_its_own(house: Courthouse) -> 
     assert house.store.run(run.id).status == "done"
 
 
+@pytest.mark.slow
 def test_the_app_draws_without_importing_what_is_slow() -> None:
     import subprocess
     import sys

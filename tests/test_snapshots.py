@@ -19,8 +19,9 @@ from courtroom.knowledge.snapshots import Frozen
 from courtroom.knowledge.states import States
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.settings import Settings
-from courtroom.store.database import MIGRATIONS, Database
+from courtroom.store.database import Database
 from courtroom.store.file import tables
+from courtroom.store.migrations import MIGRATIONS
 from tests.test_memory import THEFT, filled, standard
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -161,8 +162,16 @@ def test_a_memory_of_an_earlier_version_has_a_first_state(tmp_path: Path) -> Non
         before = next(number for number, script in enumerate(MIGRATIONS) if "memory_states" in script)
         for name in tables(MIGRATIONS) - tables(MIGRATIONS[:before]):
             db.execute(f"DROP TABLE {name}")
-        for column in ("base", "how"):
-            db.execute(f"ALTER TABLE imports DROP COLUMN {column}")
+        db.execute("DROP INDEX knowledge_by_version")
+        for table, column in (
+            ("imports", "base"),
+            ("imports", "how"),
+            ("knowledge", "words"),
+            ("knowledge", "version"),
+        ):
+            db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for name in ("statutes", "charges", "cases"):
+            db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS words_{name} USING fts5(words)")
         db.execute(f"PRAGMA user_version = {before}")
     database = Database(path)
     states = States(database)

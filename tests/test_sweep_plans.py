@@ -137,7 +137,7 @@ def test_a_number_that_must_be_odd_goes_to_the_next_odd_one() -> None:
 def test_everything_that_is_proposed_fits(name: str, tmp_path: Path) -> None:
     house = Courthouse(Settings(home=tmp_path))
     procedure = house.procedures[name]
-    case = house.library.case(next(case.id for case in house.library.cases() if case.kind == procedure.hears))
+    case = house.library.case(next(case.id for case in house.library.cases() if case.kind == procedure.case_kind))
     setup, _ = procedure.prepare(case, procedure.setup(), 0)
     offered = proposals(procedure, setup, case, 0)
     assert "knob" in {variant.kind for variant in offered}

@@ -33,7 +33,7 @@ class DecidedFor(Decided):
 
 
 class Gold(Strict):
-    """What is known to be right; never shown to a member. None where a record does not tell."""
+    """What is known to be right; never shown to a member. None where a record does not say."""
 
     relevant_articles: tuple[int, ...] | None = None
     charges: tuple[str, ...] | None = None

@@ -21,8 +21,8 @@ ABOVE = 2
 
 
 @dataclass
-class Told:
-    """What is told of a folder: files by split of each configuration, and label names by column of each."""
+class FolderNotes:
+    """What is said of a folder: files by split of each configuration, and label names by column of each."""
 
     configs: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     names: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
@@ -35,13 +35,13 @@ class Told:
         return (alone[0],) if len(alone) == 1 else ()
 
 
-def told_of(source: Path) -> Told:
+def notes_of(source: Path) -> FolderNotes:
     """What the descriptions of a folder or a zip say."""
-    described = Told()
+    described = FolderNotes()
     inside = {source.name}
     for depth, folder in enumerate([source, *list(source.resolve().parents)[:ABOVE]]):
         infos, card = _read(folder, "dataset_infos.json"), _read(folder, "README.md")
-        found = Told()
+        found = FolderNotes()
         _from_infos(infos, found)
         _from_card(card, found)
         if not found.names and not found.configs:
@@ -80,17 +80,17 @@ def _json(data: bytes) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
-        return None  # a damaged description tells nothing; where names are needed then, the import asks for them
+        return None  # a damaged description says nothing; where names are needed then, the import asks for them
 
 
-def _from_infos(data: bytes, described: Told) -> None:
+def _from_infos(data: bytes, described: FolderNotes) -> None:
     content = _json(data) if data else None
     for name, info in content.items() if isinstance(content, dict) else ():
         if isinstance(info, dict) and (names := _names(info.get("features"))):
             described.names[str(name)] = names
 
 
-def _from_card(data: bytes, described: Told) -> None:
+def _from_card(data: bytes, described: FolderNotes) -> None:
     """The YAML between the lines of dashes at the beginning of a dataset's card."""
     text = data.decode(errors="replace")
     if not text.startswith("---"):

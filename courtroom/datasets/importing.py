@@ -1,4 +1,4 @@
-"""Files become a dataset: streamed, told record by record what is wrong, gone on with after a kill."""
+"""Files become a dataset: streamed, with what is wrong reported record by record, gone on with after a kill."""
 
 from __future__ import annotations
 
@@ -298,11 +298,13 @@ class _Work:
             raise CaseError("its labels are not those of the records before it. Import it as a dataset of its own.")
 
     def _whole_frame(self) -> SharedFields | None:
-        """With the label set: as ordered, as told by numbers' names, or all that were met."""
+        """With the label set: as ordered, as given by numbers' names, or all that were met."""
         if self._kind != "labelled" or self._frame is None:
             return None
         met = self._draft.outcomes()
-        labels = self._order.labels or tuple(self._order.names.values()) or self._frame.labels or self._told_labels(met)
+        labels = (
+            self._order.labels or tuple(self._order.names.values()) or self._frame.labels or self._named_labels(met)
+        )
         labels = tuple(dict.fromkeys((*labels, *met)))
         if len(labels) < 2:
             known = ", ".join(labels) or "none"
@@ -317,7 +319,7 @@ class _Work:
             raise CourtroomError(f"{self._order.source}: {' '.join(explain(error)[:3])}") from error
         return frame
 
-    def _told_labels(self, met: list[str]) -> tuple[str, ...]:
+    def _named_labels(self, met: list[str]) -> tuple[str, ...]:
         """All names that the files give, where what was met is among them; else what was met, by name."""
         for part in self._files:
             if is_relevance(part) or self._form is None or not self._form.labels_in:

@@ -49,7 +49,7 @@ class Reading:
 
     part: SourceFile
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Label names by column, as the file itself or its description tells them; known once the first record is read."""
+    """Label names by column, as the file itself or its description names them; known once the first record is read."""
     file: IO[bytes] | None = None
 
     def records(self, skip: int = 0) -> Generator[SourceRecord, None, None]:

@@ -1,4 +1,4 @@
-"""A dataset's rows, and what a list tells of a dataset."""
+"""A dataset's rows, and what a list shows of a dataset."""
 
 from __future__ import annotations
 

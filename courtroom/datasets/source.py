@@ -51,7 +51,7 @@ class SourceFile:
     """A file by its path from this file's folder; None where there is none."""
     split: str = ""
     about: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
-    """What files beside it tell of the columns; see `features`."""
+    """What files beside it say of the columns; see `features`."""
 
     @property
     def stem(self) -> str:
@@ -104,7 +104,7 @@ def parts(source: Path, config: str = "") -> list[SourceFile]:
 
 
 def split_of(name: str) -> str:
-    """The split that a file's path tells; empty where it tells none."""
+    """The split that a file's path names; empty where it names none."""
     path = PurePosixPath(name)
     stem = path.name.removesuffix(".gz")
     stem = stem.rpartition(".")[0] or stem
@@ -195,10 +195,10 @@ def _member(archive: Archive, path: PurePosixPath) -> SourceFile:
 
 
 def _configured(source: Path, found: list[SourceFile], config: str) -> list[SourceFile]:
-    """Only the wanted configuration's files, each with what is told of its columns, and the split that is told."""
-    from courtroom.datasets.features import told_of  # reads YAML: only folders need it
+    """Only the wanted configuration's files, each with what is said of its columns, and the split that is named."""
+    from courtroom.datasets.features import notes_of  # reads YAML: only folders need it
 
-    about = told_of(source)
+    about = notes_of(source)
     known = [name for name in about.configs if any(_within(part, about.configs[name]) for part in found)]
     if config and config not in known:
         raise CourtroomError(f"{source.name} has no configuration “{config}”. It has: {', '.join(known) or 'none'}.")

@@ -19,7 +19,7 @@ from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets.draft import CHUNK, DatasetDraft, IncomingRow, forget, version_of
 from courtroom.datasets.packing import SharedFields, frame_of, parsed
 from courtroom.datasets.row import DatasetInfo, PendingDataset, Problem, Row
-from courtroom.datasets.selection import POOL, numbers_by_id, numbers_of, rows_of, splits_of
+from courtroom.datasets.selection import POOL, missing, numbers_of, rows_of, splits_of
 from courtroom.datasets.splitting import Unit, divided
 from courtroom.errors import CourtroomError
 from courtroom.store.database import Database
@@ -118,14 +118,9 @@ class Datasets:
         dataset = self._row(name, version)
         if split is not None and split not in (known := splits_of(self.database, dataset["id"])):
             raise CourtroomError(f"“{name}” has no split “{split}”. It has: {', '.join(known) or 'none'}.")
-        numbers = numbers_of(self.database, dataset, split, category, contains)
-        if ids is not None:
-            wanted = set(ids)
-            found = numbers_by_id(self.database, dataset, wanted)
-            if missing := sorted(wanted - found.keys()):
-                raise CourtroomError(f"“{name}” has no row {', '.join(missing[:5])}. See `datasets show {name}`.")
-            allowed = set(found.values())
-            numbers = [number for number in numbers if number in allowed]
+        if ids is not None and (unknown := missing(self.database, dataset, set(ids))):
+            raise CourtroomError(f"“{name}” has no row {', '.join(unknown[:5])}. See `datasets show {name}`.")
+        numbers = numbers_of(self.database, dataset, split, category, contains, ids)
         if sample is not None and sample < len(numbers):
             numbers = sorted(random.Random(f"{seed}").sample(numbers, sample))
         return rows_of(self.database, dataset, numbers[:limit])

@@ -1,4 +1,4 @@
-"""Questions asked beside a run: their answers are kept and paid for like any, and nothing of the run changes."""
+"""Questions asked beside a run: their answers are kept and billed like any, and nothing of the run changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AskedBeside:
 
 
 class BesideLedger(MemoryLedger):
-    """Events in a list; what was paid for is known from the record, also where a process died before it kept the answer.
+    """Events in a list; what was billed is known from the record, also where a process died before it kept the answer.
 
     Args:
         root: the run from which all of its family stems.

@@ -100,7 +100,7 @@ class Court(Generic[C, S]):
         Args:
             member: who is asked.
             task: what is asked.
-            step: tells apart several askings of one task in one stage, e.g. `buyer-2`.
+            step: distinguishes several askings of one task in one stage, e.g. `buyer-2`.
 
         Raises:
             Abstained: the member has no answer; recorded. Within `all` and by `try_ask` this becomes None.
@@ -179,7 +179,7 @@ class Court(Generic[C, S]):
         """Record a member's vote in a ballot of the current stage; None is an abstention.
 
         Args:
-            on: tells apart several ballots of one stage, e.g. a text's id. Votes on the same are compared.
+            on: distinguishes several ballots of one stage, e.g. a text's id. Votes on the same are compared.
             anew: the question was not voted on before, so that nobody changes sides by this vote.
         """
         ballot = self._stages.path(on)

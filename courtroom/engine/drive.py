@@ -147,7 +147,7 @@ class Drive:
         """Get a deliberation ready from what is on record. It reads and works a lot: called in a thread of its own.
 
         Args:
-            told: called, in the writer's thread, when the run's status is on disk.
+            notify: called, in the writer's thread, when the run's status is on disk.
         """
         row = store.run(run)
         procedure = installed(procedures, row)

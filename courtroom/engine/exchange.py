@@ -215,7 +215,7 @@ class Exchange(Generic[A]):
             elif (paid := self._services.ledger.paid(self._path, request.key)) is not None:
                 spent.add(paid)
         except ModelError as failure:
-            # Who waited for another's call has not paid for it.
+            # Who waited for another's call was not billed for it.
             paid = Payment.of(failure.paid) if held is not None else None
             raise
         finally:

@@ -38,7 +38,7 @@ class Seat(Strict):
 
 
 class SeatQuestion(Strict):
-    """What a person is asked: just what this member would be told, and the form of the answer."""
+    """What a person is asked: just what this member would be given, and the form of the answer."""
 
     run: str
     path: str

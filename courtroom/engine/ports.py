@@ -62,7 +62,7 @@ class Ledger(Protocol):
         ...
 
     def check(self) -> None:
-        """Raise `LeaseLost` where another process writes this run by now, so that nothing more is paid for."""
+        """Raise `LeaseLost` where another process writes this run by now, so that nothing more is billed."""
         ...
 
     async def teach(self, lesson: Callable[[], None]) -> None:

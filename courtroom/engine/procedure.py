@@ -47,7 +47,7 @@ ROUND = "round"
 
 @dataclass(frozen=True)
 class Choice:
-    """Something that can be voted for, told by word and shape as well as by colour.
+    """Something that can be voted for, shown by word and shape as well as by colour.
 
     `tone` is 0, 1, 2 ... of the colour-blind-safe palette; `symbol` is a Plotly marker symbol, `mark` a character.
     """
@@ -100,7 +100,7 @@ class Export:
 
 @dataclass(frozen=True)
 class Source:
-    """Runs of another procedure, from which the cases that a procedure hears are made."""
+    """Runs of another procedure, from which the cases of a procedure are made."""
 
     procedure: str
     """The name of the procedure whose runs are read."""
@@ -147,6 +147,18 @@ class Learns:
 
 
 @dataclass(frozen=True)
+class Ending:
+    """What the end of a run is called, in the words of those for whom it is made: not everything ends with a verdict."""
+
+    title: str = "Verdict"
+    grounds: str = "Grounds"
+    """What stands beside it: why, or the text itself."""
+    real: str = "What was really decided"
+    """What is known of the real case."""
+    what_if: str = "What would change this verdict?"
+
+
+@dataclass(frozen=True)
 class Procedure:
     """One published system."""
 
@@ -154,7 +166,7 @@ class Procedure:
     title: str
     summary: str
     paper: str
-    hears: str
+    case_kind: str
     """The kind of case, e.g. `dispute`."""
     setup: type[Setup]
     roles: tuple[Role, ...]
@@ -182,6 +194,7 @@ class Procedure:
     choices_in: Callable[[Any], tuple[Choice, ...]] | None = None
     """What can be voted for where that depends on the case; `choices` is then empty."""
     exports: tuple[Export, ...] = ()
+    ending: Ending = Ending()
     seating: Seating = "ring"
     counting: Callable[[Any], Counting] = lambda setup: Counting()
     """How votes are counted, from a complete setup."""

@@ -1,4 +1,4 @@
-"""Procedures are registered: what their authors got wrong is told at once, with the file and what to do.
+"""Procedures are registered: what their authors got wrong is reported at once, with the file and what to do.
 
 Without this a mistake would show in the middle of a run, or never: a template whose question stands outside its blocks
 makes a prompt that asks nothing, and every answer still looks like an answer.
@@ -61,9 +61,9 @@ def mistakes(procedure: Procedure) -> Iterator[str]:
     file = file_of(procedure)
     if not re.fullmatch(r"[a-z][a-z0-9-]*", procedure.name):
         yield f"{file}: the name “{procedure.name}” can't stand in a command. Use small letters, digits and hyphens."
-    if procedure.hears not in CASE_KINDS:
-        hint = meant(procedure.hears, CASE_KINDS) or f"Known kinds: {', '.join(CASE_KINDS)}."
-        yield f"{file}: it hears cases of the kind “{procedure.hears}”, which is not known. {hint}"
+    if procedure.case_kind not in CASE_KINDS:
+        hint = meant(procedure.case_kind, CASE_KINDS) or f"Known kinds: {', '.join(CASE_KINDS)}."
+        yield f"{file}: it hears cases of the kind “{procedure.case_kind}”, which is not known. {hint}"
     yield from (f"{file}: {wrong}" for wrong in _doubled(procedure))
     unfinished = [task for task in procedure.tasks if not _complete(task)]
     for task in unfinished:

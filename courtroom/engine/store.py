@@ -15,15 +15,15 @@ from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
 from courtroom.engine.control import Control
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.events import Event, Retrieved, Verdict, read_event
+from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
 from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.lease import Lease
 from courtroom.engine.lost import LostDrivers
 from courtroom.engine.payments import Payments
 from courtroom.engine.rewinding import Rewinding, generation
-from courtroom.engine.run import Run, Status
+from courtroom.engine.run import Run, Status, Steering
 from courtroom.engine.setup import Setup
-from courtroom.errors import Unreadable
+from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
@@ -31,8 +31,9 @@ from courtroom.store.rows import read, read_all
 S = TypeVar("S", bound=Setup)
 BESIDE_A_RUN = ("asides", "marks", "audiences", "audience_votes", "audience_arguments", "audience_likes")
 """Tables of what is kept beside a run."""
-OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments", *BESIDE_A_RUN)
+OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments", "imported_answers", *BESIDE_A_RUN)
 """Tables whose rows go when their run is deleted; interventions stay, as they do no harm."""
+READ_ONLY = "This run was imported from a file and can only be read: its answers were given elsewhere and can't be checked here."
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,11 @@ class RunStore:
             run: the id it is to have; a run that has it already stays as it is.
             interventions: what it begins with, numbered.
         """
-        run = run or new_id()
+        wanted, run = run, run or new_id()
         with self._database.transaction() as db:
+            taken = "SELECT 1 FROM runs WHERE id = ? AND imported IS NOT NULL"
+            if wanted and db.execute(taken, (wanted,)).fetchone():
+                raise CourtroomError(f"{READ_ONLY} Delete the imported run {wanted} first.")
             db.execute("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (case.content_hash(), case.model_dump_json()))
             db.execute(
                 "INSERT INTO runs (id, procedure, case_id, title, case_hash, setup, seed, status, parent, origin,"
@@ -188,6 +192,19 @@ class RunStore:
         row = self._database.connection.execute("SELECT control FROM runs WHERE id = ?", (run,)).fetchone()
         return read("run", run, lambda: Control.model_validate_json(row["control"]))
 
+    def steering(self, runs: Sequence[str]) -> dict[str, Steering]:
+        """How runs are to go on; those that were deleted are left out."""
+        rows = self._database.connection.execute(
+            "SELECT id, owner, status, control, (SELECT count(*) + count(undone) FROM interventions WHERE run = runs.id)"
+            " AS acts FROM runs WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(runs),),
+        ).fetchall()
+        controls: dict[str, Control | None] = {}
+        for text in {row["control"] for row in rows}:
+            read_ones, _ = read_all([text], lambda one: read("control", one, lambda: Control.model_validate_json(one)))
+            controls[text] = read_ones[0] if read_ones else None
+        return {row["id"]: Steering(row["owner"], row["status"], controls[row["control"]], row["acts"]) for row in rows}
+
     def set_control(self, run: str, control: Control) -> None:
         """Say how far the run may go."""
         self._database.connection.execute("UPDATE runs SET control = ? WHERE id = ?", (control.model_dump_json(), run))
@@ -231,6 +248,41 @@ class RunStore:
 
     def _read_all(self) -> tuple[list[Run], list[Unreadable]]:
         return read_all(self._database.connection.execute("SELECT * FROM runs ORDER BY rowid"), _run)
+
+    # --- imported runs --------------------------------------------------------------------------------------
+
+    def leads_to(self, parent: str | None, run: str) -> bool:
+        """Whether a run, or one that it stems from, is this one."""
+        at = parent
+        while at is not None and at != run:
+            row = self._database.connection.execute("SELECT parent FROM runs WHERE id = ?", (at,)).fetchone()
+            at = row["parent"] if row else None
+        return at is not None
+
+    def take_in(
+        self, run: Run, case: Case, setup: Setup, events: Iterable[tuple[float, Event]], overtaken: Iterable[Called]
+    ) -> None:
+        """Put a run on record that another install has worked out, within a transaction of the caller's.
+
+        Args:
+            events: with their times, in order.
+            overtaken: calls that did not stand in it any more.
+        """
+        db = self._database.connection
+        db.execute("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (case.content_hash(), case.model_dump_json()))
+        values = run.model_dump(mode="json", exclude={"verdict", "control"})
+        values |= {"setup": setup.model_dump_json(), "control": run.control.model_dump_json()}
+        values |= {"verdict": run.verdict and run.verdict.model_dump_json()}
+        marks = ", ".join(f":{name}" for name in values)
+        db.execute(f"INSERT INTO runs ({', '.join(values)}) VALUES ({marks})", values)
+        gone = ((run.created, event, number) for number, event in enumerate(overtaken, start=1))
+        for at, event, number in (*gone, *((at, event, 0) for at, event in events)):
+            key = event.key if isinstance(event, Retrieved) else ""
+            db.execute(
+                "INSERT INTO events (run, generation, overtaken, stage, kind, path, key, at, body)"
+                " VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?)",
+                (run.id, number, event.stage, event.kind, event.path, key, at, event.model_dump_json()),
+            )
 
     # --- events ---------------------------------------------------------------------------------------------
 

@@ -221,7 +221,7 @@ def put_in(
 
 def _done(interventions: Sequence[Sequence[Intervention]]) -> tuple[Difference, ...]:
     """By what was done to what from where; the last one of a kind counts."""
-    lines = [{f"{one.told()}, from {one.stage}": one.after for one in done} for done in interventions]
+    lines = [{f"{one.described()}, from {one.stage}": one.after for one in done} for done in interventions]
     names = dict.fromkeys(name for one in lines for name in one)
     rows = ((name, tuple(one.get(name) for one in lines)) for name in names)
     return tuple(Difference(path=name, values=values) for name, values in rows if len({str(v) for v in values}) > 1)

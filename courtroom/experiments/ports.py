@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from courtroom.cases.case import Case
@@ -26,6 +27,12 @@ class ExperimentHouse(House, Protocol):
         self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
     ) -> str:
         """Put a run on record."""
+        ...
+
+    def planned_run(
+        self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
+    ) -> Callable[[], str]:
+        """What puts a run on record."""
         ...
 
     def price(self, estimate: Estimate) -> float | None:

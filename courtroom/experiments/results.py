@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from courtroom.errors import CourtroomError
 from courtroom.evaluation.agreement import consistency, krippendorffs_alpha
 from courtroom.evaluation.significance import Tested
+from courtroom.experiments.breakdown import Breakdown, breakdown, differing, learning_curve
 from courtroom.experiments.comparison import Overall, Pair, over_repeats, overall, pairs
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.table import ALL, ArmGroup, CellRow, ResultTable, grouped, of_groups
 from courtroom.experiments.words import sentence, summary
+
+LEARNING = "learning"
+"""A learning curve, by the name under which it is asked for."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,10 @@ class ExperimentResults:
     kept: StoredExperiment
     rows: Sequence[CellRow]
     measures: tuple[Measure, ...]
+    notes: tuple[str, ...] = ()
+    """Which columns are left out, and why."""
+    trained: Sequence[CellRow] = ()
+    """Cells that taught an arm's memory; they count in no table."""
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -72,6 +81,23 @@ class ExperimentResults:
             for arm in self.arms
         }
 
+    def breakdown(self, feature: str, measure: Measure, group: str = ALL) -> Breakdown:
+        """A measure by a feature, of all cases or of those of one group.
+
+        Raises:
+            CourtroomError: the cells do not differ in this.
+        """
+        if feature == LEARNING and self.trained:
+            return learning_curve(self.trained, self.arms, measure)
+        rows = [row for row in self.rows if group in (ALL, row.category)]
+        known = {one.name: one for one in differing(rows)}
+        if feature not in known:
+            names = [*known, *([LEARNING] if self.trained else [])]
+            raise CourtroomError(
+                f"The results do not differ by “{feature}”. Choose among: {', '.join(names) or 'nothing yet'}."
+            )
+        return breakdown(rows, self.arms, measure, known[feature])
+
     def as_data(self) -> dict[str, Any]:
         """As plain data, for `--json`."""
         experiment = self.kept.experiment
@@ -105,6 +131,7 @@ class ExperimentResults:
                 }
                 for arm, one in self.steady.items()
             },
+            "notes": list(self.notes),
             "summary": summary(self.pairs, self.overall),
             "pairs": [
                 {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -15,6 +16,15 @@ from courtroom.experiments.spec import Experiment
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
+
+NAMING = (
+    ("runs", "setup"),
+    ("experiments", "body"),
+    ("sweeps", "plan"),
+    ("interventions", "body"),
+    ("setups", "body"),
+)
+"""Tables and columns in which a snapshot of the memory may be named, as JSON: setups, and what becomes one."""
 
 Status = Literal["running", "paused", "done"]
 State = Literal["waiting", "done", "failed"]
@@ -191,6 +201,14 @@ class ExperimentStore:
             take_out([row["run"] for row in rows])
             db.execute("DELETE FROM experiment_cells WHERE experiment = ?", (experiment,))
             db.execute("DELETE FROM experiments WHERE id = ?", (experiment,))
+
+    def names_snapshot(self, name: str) -> bool:
+        """Whether a run, an experiment, a sweep, an intervention or a saved setup names a snapshot of the memory."""
+        where = " UNION ALL ".join(f"SELECT {column} AS content FROM {table}" for table, column in NAMING)
+        found = self._database.connection.execute(
+            f"SELECT EXISTS (SELECT 1 FROM ({where}) WHERE instr(content, ?)) AS found", (json.dumps(name),)
+        ).fetchone()
+        return bool(found["found"])
 
     def _set(self, experiment: str, number: int, state: State, reason: str, outcome: str | None) -> None:
         self._database.connection.execute(

@@ -35,11 +35,13 @@ class CellRow:
     """`waiting`, `done` or `failed`."""
     reason: str
     outcome: Outcome | None
+    relevance: Mapping[str, int] = field(default_factory=dict)
+    """How relevant other rows are to the case, by their ids."""
 
     @property
     def scored(self) -> Scored | None:
         """What measures read; None where there is no outcome."""
-        return Scored(self.case, self.category, self.outcome) if self.outcome else None
+        return Scored(self.case, self.category, self.outcome, self.relevance) if self.outcome else None
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class ResultTable:
 
 
 def grouped(rows: Iterable[CellRow], by_category: bool) -> dict[tuple[str, str], ArmGroup]:
-    """The done cells by arm and group; a single group where cases are not told apart."""
+    """The done cells by arm and group; a single group where cases are not distinguished."""
     found: dict[tuple[str, str], list[CellRow]] = {}
     for row in rows:
         if row.outcome is not None:

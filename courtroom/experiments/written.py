@@ -34,7 +34,9 @@ def cells_of(table: ResultTable, group: str, arm: str) -> list[str]:
     return [_value(line.values.get(measure.name) if line else None, measure) for measure in table.measures]
 
 
-def markdown(table: ResultTable, pairs: Sequence[Pair] = (), overall: Sequence[Overall] = ()) -> str:
+def markdown(
+    table: ResultTable, pairs: Sequence[Pair] = (), overall: Sequence[Overall] = (), left_out: Sequence[str] = ()
+) -> str:
     """The table with 95 % intervals, and beneath it what holds, in sentences."""
     better = marks(pairs)
     heads = ["Arm", *(f"{measure.title} {_arrow(measure)}" for measure in table.measures), "Cases", "Tokens", "US$"]
@@ -51,7 +53,7 @@ def markdown(table: ResultTable, pairs: Sequence[Pair] = (), overall: Sequence[O
             spent = table.spent[arm]
             took = [f"{spent.tokens:,}" if spent.calls else "–", "–" if spent.cost is None else f"{spent.cost:.4g}"]
             lines.append(_row([_inert(arm), *values, f"{line.cases:,}", *took]))
-    notes = ["Values are followed by their 95 % intervals over cases."]
+    notes = ["Values are followed by their 95 % intervals over cases.", *left_out]
     if better:
         notes.append("A number after > says than how many other arms this one is shown to be better.")
     said = [*summary(pairs, overall), *(sentence(pair) for pair in pairs)]

@@ -186,7 +186,7 @@ def _hashed(text: str) -> Vectors:
     by_word = np.zeros(DIMENSIONS, np.float32)
     for word, count in Counter(words(text)).items():
         if rarity is not None and (word in PROCEDURE or word[0].isdigit()):
-            continue  # dates, sums and words of procedure stand in every Chinese record and tell nothing apart
+            continue  # dates, sums and words of procedure stand in every Chinese record and distinguish nothing
         places = _places(word)
         signs = np.fromiter(places.values(), np.float32)
         by_word[[*places]] += signs * math.log1p(count) * math.sqrt((rarity or {}).get(word, UNKNOWN))

@@ -187,7 +187,7 @@ class Apart:
 
 
 def sentence(named: str, why: str) -> str:
-    """What a user is told of a prompt that can't be used."""
+    """What a user is shown of a prompt that can't be used."""
     return f"The prompt {named} can't be used: {why}. Mend it in the setup, or reset it to the shipped one."
 
 
@@ -254,7 +254,7 @@ def _record(value: Any, fields: Mapping[str, Any]) -> RecordCopy:
     for name in properties:
         try:
             more[name] = plain(getattr(value, name))
-        except Exception:  # noqa: BLE001, S112  a property that this object does not have; a template that asks for it is told
+        except Exception:  # noqa: BLE001, S112  a property that this object does not have; a template that asks for it fails
             continue
     spoken = {name: {code: getattr(value, name)(code) for code in (*LANGUAGES, "")} for name in methods}
     text = str(value) if prints else None

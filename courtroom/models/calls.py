@@ -20,7 +20,7 @@ MOST_MONEY = 10**4
 
 
 async def whole(parameters: dict[str, Any], bound: Bound, replies: list[Reply]) -> Reply:
-    """A whole answer. What it used up is added to `told` as soon as the provider has told it."""
+    """A whole answer. What it used up is added to `replies` as soon as the provider has said it."""
     answer = await load().acompletion(**parameters)
     if answer is None:
         raise Unwilling("the request could not be processed")
@@ -34,20 +34,20 @@ async def whole(parameters: dict[str, Any], bound: Bound, replies: list[Reply]) 
     if len(text) + len(thought) > bound.characters:
         raise Overlong(f"{len(text) + len(thought)} characters")
     if refusal and not text:
-        return _reply(str(refusal), REFUSAL, _teller(answer))
-    return _reply(text, choice.finish_reason, _teller(answer))
+        return _reply(str(refusal), REFUSAL, _answered_by(answer))
+    return _reply(text, choice.finish_reason, _answered_by(answer))
 
 
 async def streamed(parameters: dict[str, Any], bound: Bound, replies: list[Reply], watch: Watch) -> Reply:
-    """An answer that streams in. What it used up is added to `told`, whatever comes of it."""
+    """An answer that streams in. What it used up is added to `replies`, whatever comes of it."""
     stream = await load().acompletion(stream=True, stream_options={"include_usage": True}, **parameters)
     if stream is None:
         raise Unwilling("the request could not be processed")
-    text, thought, called, usage, teller = "", 0, False, None, dict[str, str]()
+    text, thought, called, usage, answered_by = "", 0, False, None, dict[str, str]()
     try:
         async for chunk in stream:
             usage = getattr(chunk, "usage", None) or usage
-            teller = _teller(chunk) | teller  # what came first counts: the last chunks are LiteLLM's own
+            answered_by = _answered_by(chunk) | answered_by  # what came first counts: the last chunks are LiteLLM's own
             for choice in chunk.choices[:1]:
                 thought += len(getattr(choice.delta, "reasoning_content", None) or "")
                 called = called or bool(choice.delta.tool_calls)
@@ -67,11 +67,11 @@ async def streamed(parameters: dict[str, Any], bound: Bound, replies: list[Reply
         raise Incomplete("the stream broke off") if text else Unstreamed("the reply was no stream")
     if finish == "stop" and not (text or thought or called):
         raise EmptyStream("the stream ended without a word")  # LiteLLM drops a refusal from a stream
-    return _reply(text, finish, teller)
+    return _reply(text, finish, answered_by)
 
 
 def _used(model: str, usage: Any) -> Reply:
-    """What one call used up, as far as the provider tells and can be believed."""
+    """What one call used up, as far as the provider says and can be believed."""
     details = getattr(usage, "prompt_tokens_details", None)
     counted = Usage(
         prompt=_count(getattr(usage, "prompt_tokens", 0)),
@@ -115,12 +115,12 @@ def in_all(replies: list[Reply], reply: Reply, **more: object) -> Reply:
     return reply.model_copy(update={"usage": usage, "cost": cost, **more})
 
 
-def _reply(text: str, finish: str | None, teller: dict[str, str]) -> Reply:
+def _reply(text: str, finish: str | None, answered_by: dict[str, str]) -> Reply:
     text = text.encode(errors="replace").decode()  # half a surrogate pair can't be stored
-    return Reply(text=text, finish=finish or "stop", **teller)
+    return Reply(text=text, finish=finish or "stop", **answered_by)
 
 
-def _teller(answer: Any) -> dict[str, str]:
+def _answered_by(answer: Any) -> dict[str, str]:
     """Which model answers, as its provider says."""
     hidden = (
         getattr(answer, "_hidden_params", None) or {}

@@ -1,4 +1,4 @@
-"""What went wrong with a call: whether it may pass, how long to wait, and what a user is told."""
+"""What went wrong with a call: whether it may pass, how long to wait, and what a user is shown."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def may_pass(error: BaseException) -> bool:
 
 
 def refuses_form(error: BaseException) -> bool:
-    """Whether a provider refuses to be told the answer's JSON schema."""
+    """Whether a provider refuses to be given the answer's JSON schema."""
     return isinstance(error, Unwilling) or (status_of(error) in (400, 422) and bool(_FORM.search(str(error))))
 
 
@@ -150,7 +150,7 @@ def note(model: str, state: RetryCallState) -> None:
 
 
 def sentence(error: Exception, request: Request) -> ModelError:
-    """What a user is told; the log has the rest, without secrets."""
+    """What a user is shown; the log has the rest, without secrets."""
     model, status, detail = request.spec.id, status_of(error), scrubbed(str(error))
     log.warning("%s: %s: %s", model, type(error).__name__, detail)
     if isinstance(error, TimeoutError) or status == 408:

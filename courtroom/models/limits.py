@@ -49,7 +49,7 @@ class Limits:
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[CallPlace]:
-        """Wait for a place, and hold it for one call. Whoever is told to come later makes all wait."""
+        """Wait for a place, and hold it for one call. Whoever must come later makes all wait."""
         spec = request.spec
         key = shared_by(spec)
         if key not in self._doors:

@@ -112,7 +112,7 @@ class LiteLLMModel:
     async def _ask(
         self, spec: ModelSpec, parameters: dict[str, Any], watch: Watch | None, replies: list[Reply]
     ) -> Reply:
-        """One call. What it used up is added to `told` as soon as the provider has told it, whatever comes of it."""
+        """One call. What it used up is added to `replies` as soon as the provider has said it, whatever comes of it."""
         bound = Bound(spec.max_tokens, watch is not None)
         before = BOUND.set(bound)
         try:

@@ -210,7 +210,7 @@ def serve(cpu_s: int, memory_mb: int, longest: int) -> None:
                 reply["texts"] = reply["texts"] or blocks(templates, name, {**common, **inputs})
                 if sum(map(len, reply["texts"])) > longest:
                     reply = {"error": f"it becomes longer than {longest:,} characters"}
-        except Exception as error:  # noqa: BLE001  whatever a template does is told, and is the template's fault
+        except Exception as error:  # noqa: BLE001  whatever a template does is reported, and is the template's fault
             reply = {"error": reason(error)}
         body = json.dumps(reply).encode()
         out.write(SIZE.pack(len(body)) + body)

@@ -253,35 +253,27 @@ class AudienceStore:
         ).fetchall()
         return tuple(Liked(argument=read_argument(row), likes=row["likes"]) for row in rows)
 
-    def exported(self, run: str) -> dict[str, Any] | None:
-        """All of a run's audience as it goes into an export; phones have numbers there, and no ids.
+    def votes(self, run: str) -> tuple[AudienceVote, ...]:
+        """All votes, the oldest first.
 
         Raises:
             Unreadable: a row is damaged.
         """
-        audience = self.of(run)
-        if audience is None:
-            return None
         rows = self._database.connection.execute(
             "SELECT * FROM audience_votes WHERE run = ? ORDER BY at, rowid", (run,)
         )
-        votes = [read_vote(row) for row in rows]
-        numbers: dict[str, int] = {}
-        for phone in (vote.phone for vote in votes):
-            numbers.setdefault(phone, len(numbers) + 1)
-        return {
-            "made": audience.made,
-            "closed": audience.closed,
-            "votes": [{**vote.model_dump(exclude={"run", "phone"}), "voter": numbers[vote.phone]} for vote in votes],
-            "arguments": [
-                {
-                    **one.argument.model_dump(exclude={"run", "phone", "number"}),
-                    "voter": numbers.get(one.argument.phone),
-                    "likes": one.likes,
-                }
-                for one in self.arguments(run)
-            ],
-        }
+        return tuple(read_vote(row) for row in rows)
+
+    def likes(self, run: str) -> tuple[Like, ...]:
+        """All votes for arguments, the oldest first.
+
+        Raises:
+            Unreadable: a row is damaged.
+        """
+        rows = self._database.connection.execute(
+            "SELECT * FROM audience_likes WHERE run = ? ORDER BY at, rowid", (run,)
+        )
+        return tuple(read_like(row) for row in rows)
 
 
 def is_phone(phone: str) -> bool:

@@ -58,7 +58,7 @@ def as_html(
         beside: what is kept beside the run.
         sure: what repeats of the run have shown, in a sentence; see `courtroom.experiments.sure`.
     """
-    procedure = procedure.about(record.case)
+    procedure, answers = procedure.about(record.case), answers.of(record.run)
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     environment.filters.update(
         readable=readable, kind=lambda block: type(block).__name__, label=label, runs=runs, moment=moment
@@ -89,7 +89,7 @@ def as_html(
         interviews=[(at, one) for at, one in beside.asides if isinstance(one, Interview)],
         marks=beside.marks,
         audience=audience_table(record, beside),
-        arguments=beside.audience["arguments"] if beside.audience else (),
+        arguments=beside.audience.arguments if beside.audience else (),
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         changes=changes,
     )
@@ -98,8 +98,8 @@ def as_html(
 def audience_table(record: Record, beside: KeptBeside) -> list[tuple[str, dict[str, int], dict[str, int]]]:
     """Each poll of the audience: its name, the audience's votes by choice, and the members'."""
     counts: dict[str, Counter[str]] = {}
-    for vote in beside.audience["votes"] if beside.audience else ():
-        counts.setdefault(vote["poll"], Counter())[vote["choice"]] += 1
+    for vote in beside.audience.votes if beside.audience else ():
+        counts.setdefault(vote.poll, Counter())[vote.choice] += 1
     polls = [BEFORE, *record.tallies]
     return [
         (

@@ -21,7 +21,7 @@ from courtroom.strict import Strict
 
 
 class Side(Strict):
-    """What can be voted for, told by word, shape and colour."""
+    """What can be voted for, shown by word, shape and colour."""
 
     name: str
     title: str
@@ -121,6 +121,8 @@ class RoomScene(Strict):
     moments: tuple[Moment, ...]
     real: dict[str, int]
     verdict: Ended | None
+    ending: str = "Verdict"
+    """What the end of the run is called."""
 
 
 def scene(record: Record, procedure: Procedure) -> RoomScene:
@@ -157,6 +159,7 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
         ballots={ballot: record.ballot_name(ballot) for ballot in record.ballots},
         moments=tuple(_moments(record, procedure)),
         real=dict(record.real_counts),
+        ending=procedure.ending.title,
         verdict=verdict
         and Ended(
             outcome=next((c.title for c in procedure.choices if c.name == verdict.outcome), verdict.outcome),
@@ -291,4 +294,4 @@ def _moment(
 
 
 def _act(one: Intervention, start: float) -> Moment:
-    return Moment(kind="act", title=f"{one.who} {one.told()}", seconds=round(max(0.0, one.at - start), 2))
+    return Moment(kind="act", title=f"{one.who} {one.described()}", seconds=round(max(0.0, one.at - start), 2))

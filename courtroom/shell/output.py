@@ -20,7 +20,7 @@ LOOK_S = 0.1
 
 
 def follow(house: Courthouse, run: str) -> None:
-    """Tell a run's progress on stderr until it is done, failed or paused; see `Runner.wait`."""
+    """Report a run's progress on stderr until it is done, failed or paused; see `Runner.wait`."""
     settled = house.runner.do(house.runner.settled(run))
     count, trouble = 0, ""
     while True:
@@ -45,7 +45,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
 
     Args:
         name: the run's id.
-        before: what the run had paid for when this command began: for it, all that was served from the record.
+        before: what the run had been billed when this command began: for it, all that was served from the record.
     """
     record = house.record(name)
     new = {
@@ -113,7 +113,7 @@ def write(path: Path, text: str) -> None:
 
 
 def tell_unreadable(rows: Iterable[Unreadable]) -> None:
-    """Tell on stderr what could not be listed."""
+    """Report on stderr what could not be listed."""
     for row in rows:
         print(row, file=sys.stderr)
 

@@ -52,7 +52,7 @@ def sweep(
         else:
             name, wanted = "", _plan(house, run, vary or [], drop or [], propose, cross, seeds)
         if estimate:
-            found = house.sweeps.estimate(wanted, lambda done, total: _tell(f"Rehearsed {done} of {total}"))
+            found = house.sweeps.estimate(wanted, lambda done, total: _report(f"Rehearsed {done} of {total}"))
             text = f"{found.runs} runs: {found.ask} calls would be asked, {found.serve} are served from the record."
             takes = {"variants": len(wanted.variants), "runs": found.runs, "ask": found.ask, "serve": found.serve}
             print(json.dumps(takes) if json_ else text)
@@ -123,7 +123,7 @@ def _plan(
             raise typer.BadParameter(f"--drop {what}: {known}.")
         axes.append(offered[what])
     if budget is not None:
-        proposed = house.sweeps.propose(run, budget, lambda done, total: _tell(f"Rehearsed {done} of {total}"))
+        proposed = house.sweeps.propose(run, budget, lambda done, total: _report(f"Rehearsed {done} of {total}"))
         axes.append(tuple(variant for variant, _ in proposed))
     return house.sweeps.plan(run, grid(*axes) if cross else singly(*axes), wanted)
 
@@ -135,8 +135,8 @@ def _seed(value: Any) -> int:
 
 
 def _follow(house: Courthouse, name: str) -> None:
-    """Tell progress on stderr until the sweep is done, paused or cancelled; Ctrl-C pauses it."""
-    _tell(name)
+    """Report progress on stderr until the sweep is done, paused or cancelled; Ctrl-C pauses it."""
+    _report(name)
     text = -1
     settled = house.sweeps.settled(name)
     try:
@@ -146,11 +146,11 @@ def _follow(house: Courthouse, name: str) -> None:
             cells = house.sweeps.store.cells(name)
             done = sum(cell.status == "done" for cell in cells)
             if done != text:
-                _tell(f"{done} of {len(cells)} runs are done")
+                _report(f"{done} of {len(cells)} runs are done")
                 text = done
             if over:
                 settled.result()
-                _tell(f"{row.status}. {row.reason}".strip())
+                _report(f"{row.status}. {row.reason}".strip())
                 return
             wait([settled], timeout=LOOK_S)
     except KeyboardInterrupt:
@@ -158,7 +158,7 @@ def _follow(house: Courthouse, name: str) -> None:
     house.sweeps.wait(name)
 
 
-def _tell(text: str) -> None:
+def _report(text: str) -> None:
     print(text, file=sys.stderr)
 
 

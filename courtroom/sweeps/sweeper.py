@@ -67,7 +67,7 @@ class Sweeper:
         """About what a plan will take; what one of its runs asks is on record for those after it.
 
         Args:
-            told: is told how far the rehearsals are.
+            notify: is called with how far the rehearsals are.
         """
         base = self.base(wanted.base)
         known: dict[str, Reply] = {}
@@ -120,7 +120,7 @@ class Sweeper:
         self._halt(sweep, "paused", "Paused. Go on at any time; nothing is lost.")
 
     def cancel(self, sweep: str) -> None:
-        """Give the sweep up; its finished runs stay, with what they tell."""
+        """Give the sweep up; its finished runs stay, with what they show."""
         self._halt(sweep, "cancelled", "Cancelled. What had finished is shown.")
 
     def delete(self, sweep: str) -> None:

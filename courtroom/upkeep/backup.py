@@ -14,8 +14,8 @@ from pathlib import Path
 
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
-from courtroom.store.database import MIGRATIONS
 from courtroom.store.file import check, copy, damages, explained
+from courtroom.store.migrations import MIGRATIONS
 
 STORE = "courtroom.sqlite"
 _MEMBER = re.compile(r"courtroom\.sqlite|media/[0-9a-f]{64}\.[a-z0-9]+|imports/[0-9a-f]{64}\.jsonl")
@@ -96,7 +96,7 @@ def _verify(path: Path, folder: Path) -> int:
             names = archive.namelist()
             if STORE not in names or not all(_MEMBER.fullmatch(name) for name in names):
                 raise StoreError(f"{path.name} is no backup of Courtroom. Choose another file.")
-            archive.extractall(folder)  # noqa: S202  each name is one of ours; damaged members are told by their checksums
+            archive.extractall(folder)  # noqa: S202  each name is one of ours; damaged members are recognised by their checksums
         check(folder / STORE, MIGRATIONS)
         with closing(sqlite3.connect(folder / STORE)) as db:
             found = damages(db)

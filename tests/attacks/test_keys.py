@@ -116,7 +116,7 @@ def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
             setup = procedure.setup.model_validate(
                 {**procedure.setup().model_dump(mode="json"), **values, "model": spec, "reasks": 1}
             )
-            run = house.new_run(procedure.name, sample(house, procedure.hears), setup, 0)
+            run = house.new_run(procedure.name, sample(house, procedure.case_kind), setup, 0)
             house.runner.go(run)
             house.runner.wait(run, 120)
             record = house.record(run)
@@ -163,7 +163,7 @@ def test_no_page_shows_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
                 app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
                 app.session_state["run"] = run
                 app.session_state[f"tab-{run}"] = section
-                app.session_state["setup_section"] = section or "Knobs"
+                app.session_state["setup_section"] = section or "Settings"
                 app.run()
                 app.switch_page(f"pages/{page}.py").run()
                 assert not app.exception

@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom import __main__, __version__
 from courtroom.settings import Settings
-from courtroom.store.database import MIGRATIONS
+from courtroom.store.migrations import MIGRATIONS
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.doctor.rows import READERS
 from tests.full_store import STORE, full_store
@@ -302,6 +302,8 @@ BAD = {
     "audience_arguments": "text = ''",
     "audience_likes": "at = 'soon'",
     "playlists": "body = '7'",
+    "imported_answers": "reply = '7'",
+    "panels": "body = '7'",
 }
 
 

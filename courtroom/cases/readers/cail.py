@@ -9,7 +9,7 @@
 | `gold.term_of_imprisonment` | `meta.term_of_imprisonment` |
 | (a remark) | `meta.punish_of_money`, a fine, which is no part of a judgment here |
 
-In the flat form of Hugging Face's copy, the fields of `meta` and of the term stand beside `fact`.
+In the flat form of Hugging Face's copy, the fields of `meta` and of the term are next to `fact`.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def criminal(
 
     Args:
         given: fields of `Given`, what the record gives beside the facts; with it the id is another one.
-        each: fields of `DecidedFor`, where a record tells what was decided on each of several defendants. The first is the
+        each: fields of `DecidedFor`, where a record says what was decided on each of several defendants. The first is the
             primary one.
-        gold: fields of `Gold`; None where a record does not tell.
+        gold: fields of `Gold`; None where a record does not say.
     """
     facts = facts.strip()
     first = facts.replace("\n", " ")
@@ -110,13 +110,13 @@ def criminal(
 
 
 def articles(value: Any) -> list[int] | None:
-    """Article numbers; what is certain is repaired, e.g. `第264条`. None where none is told."""
+    """Article numbers; what is certain is repaired, e.g. `第264条`. None where none is given."""
     items = value if isinstance(value, list) else [] if value in (None, "") else [value]
     return list(dict.fromkeys(number for item in items for number in _articles(item))) or None
 
 
 def charges(value: Any) -> list[str] | None:
-    """Names of charges; a text holds several with `;` between them, as a name may itself hold `、`. None where none is told."""
+    """Names of charges; a text holds several with `;` between them, as a name may itself hold `、`. None where none is given."""
     items = value if isinstance(value, list) else [] if value is None else [value]
     if not all(isinstance(item, str) for item in items):
         raise CaseError("`accusation` must be a list of charges.")
@@ -125,7 +125,7 @@ def charges(value: Any) -> list[str] | None:
 
 
 def term(value: Any) -> dict[str, Any] | None:
-    """The term; of death, life and months at most one may be set. None where nothing is told."""
+    """The term; of death, life and months at most one may be set. None where nothing is given."""
     if isinstance(value, int | str) and not isinstance(value, bool):
         value = {"imprisonment": value}
     if value is not None and not isinstance(value, dict):

@@ -51,7 +51,7 @@ QUESTIONS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("sentence1", "sentence2"), "equivalent", "Do both sentences mean the same?"),
     (("#1 string", "#2 string"), "equivalent", "Do both sentences mean the same?"),
 )
-"""The question that a pair's columns pose, where one of the labels' names has this in it: columns alone do not tell."""
+"""The question that a pair's columns pose, where one of the labels' names has this in it: columns alone do not say."""
 LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
 TRUTHS = {"true": "yes", "false": "no"}
 DELIMITERS = ("\t", ";", ",", "|")
@@ -180,7 +180,7 @@ def item_of(row: Mapping[str, Any], columns: Sequence[str], names: Mapping[str, 
 
 
 def question_of(columns: Sequence[str], labels: Iterable[str]) -> str:
-    """What is to be decided, as far as columns and the labels' names tell; else empty."""
+    """What is to be decided, as far as columns and the labels' names say; else empty."""
     text = " ".join(labels).casefold()
     return next((question for pair, word, question in QUESTIONS if pair == tuple(columns) and word in text), "")
 
@@ -210,7 +210,7 @@ def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) 
 
 
 def _labels(items: Sequence[Mapping[str, Any]]) -> list[str]:
-    """In the order of their names: one that depends on the order of the rows would tell of them."""
+    """In the order of their names: one that depends on the order of the rows would reveal them."""
     return sorted({item["label"] for item in items if item["label"]})
 
 

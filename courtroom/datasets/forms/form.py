@@ -20,7 +20,7 @@ _NOT_ID = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True)
 class Around:
-    """Where a record is, and what is told of it outside of it."""
+    """Where a record is, and what is said of it outside of it."""
 
     part: SourceFile
     number: int

@@ -39,7 +39,7 @@ def _dispute(record: dict[str, Any], around: Around) -> Iterator[Made]:
 
 
 def _with_media(case: Case, around: Around) -> Case:
-    """The case with its media taken into the store; they lie beside its file."""
+    """The case with its media taken into the store; they are in its file's folder."""
     found = {medium.file: around.part.beside(medium.file) for medium in case.media()}
     files = {name: data for name, data in found.items() if data is not None}
     return around.unpack(Package(case, files)) if around.unpack and found else case

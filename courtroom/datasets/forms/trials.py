@@ -24,7 +24,7 @@ from courtroom.law.article_numbers import article_number
 from courtroom.law.defendants import defendants_in
 
 KIND, STORY, FOUND = "类别", "基本案情", "一审法院认定事实"
-TOLD = ("原告诉请判令（公诉机关指控）", STORY, FOUND, "上诉请求", "本院二审查明事实")
+FIELDS = ("原告诉请判令（公诉机关指控）", STORY, FOUND, "上诉请求", "本院二审查明事实")
 """What a judge is given, in this order. On appeal, that is nothing of how the first court has judged."""
 _ORIGINAL = re.compile(r"[（(]原审[^（）()]*[）)]")
 _CRIMINAL_LAW = re.compile(r"《(?:中华人民共和国)?刑法》\s*(第[^，,；;《]*)")
@@ -40,7 +40,7 @@ def _simucourt(record: dict[str, Any], around: Around) -> Iterator[Made]:
     kind = str(record[KIND]).strip()
     if not kind.startswith("刑事"):
         raise CaseError(f"`{KIND}` is “{kind[:20]}”; only criminal cases (刑事) can be heard.")
-    values = {name: text for name in TOLD if (text := str(record.get(name) or "").strip()) not in _NOTHING}
+    values = {name: text for name in FIELDS if (text := str(record.get(name) or "").strip()) not in _NOTHING}
     if not values.keys() & {STORY, FOUND}:
         raise CaseError(f"`{STORY}`, or `{FOUND}` of an appeal, must be the text of the facts.")
     named = _ORIGINAL.sub("", str(record.get("被告") or record.get("上诉人") or ""))

@@ -191,7 +191,7 @@ def _pleading(side: str, call: Called | None, label: str, item: Labelled) -> Blo
 
 
 def _label_of(record: Record, item: Labelled, side: str) -> str:
-    """For which label a side argues, as drawn: on record with the verdict, before it in what the judges were told."""
+    """For which label a side argues, as drawn: on record with the verdict, before it in what the judges were given."""
     call = _call(record, "preliminary-hearing", "hearing-1", f"hear-{item.id}")
     answers = [
         c

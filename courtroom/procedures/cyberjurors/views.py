@@ -127,7 +127,7 @@ def examination(record: Record) -> Shown:
 VIEWS = (
     View(
         "graph", "Follow-graph", ":material/hub:",
-        "Arrows go from a juror to those it follows. Colour and shape tell the vote, size the influence (PageRank), a ring "
+        "Arrows go from a juror to those it follows. Colour and shape show the vote, size the influence (PageRank), a ring "
         "a change of sides; a strong arrow leads to a followed juror whose side was taken over.",
         follow_graph,
     ),

@@ -1,6 +1,6 @@
 """The panel offline: sentences taken from the document, weighed by counts of words. It writes no sentence of its own.
 
-Generator A takes what stands most in the middle (TextRank), generator B what is told early in words that recur often.
+Generator A takes what stands most in the middle (TextRank), generator B what is said early in words that recur often.
 A juror weighs five standards. Each seat gives one of them more weight, by its stated point of view or else by its number.
 """
 

@@ -20,7 +20,7 @@ def best_first(document: Document, accepted: Sequence[str], letter: Letter) -> l
     """The document's sentences that are not accepted, best first; at least one.
 
     Args:
-        letter: A goes by what stands most in the middle, B by what is told early in words that recur often.
+        letter: A goes by what stands most in the middle, B by what is said early in words that recur often.
     """
     found = sentences(document.text)
     central, often = weights(document.text), _often(document.text)
@@ -58,7 +58,7 @@ def weights(text: str) -> tuple[float, ...]:
 
 @lru_cache(maxsize=16)
 def _often(text: str) -> dict[str, float]:
-    """How often each word is told, by the square root: the most frequent one must not decide alone."""
+    """How often each word is used, by the square root: the most frequent one must not decide alone."""
     counts = Counter(words(text))
     top = max(counts.values(), default=1)
     return {word: math.sqrt(count / top) for word, count in counts.items()}

@@ -81,7 +81,7 @@ def language_of(task_language: str) -> str:
 
 
 def extract(task: ExtractInformation, draw: random.Random) -> DefendantInformation:
-    """The named defendant, and the sentences that tell acts, with those that tell results beside them."""
+    """The named defendant, and the sentences that state acts, with those that state results beside them."""
     case = task.case
     named = case.defendants or defendants_in(case.facts)
     found_acts = acts_of(case)
@@ -98,7 +98,7 @@ def extract(task: ExtractInformation, draw: random.Random) -> DefendantInformati
 
 
 def summarise(task: SummariseCase, draw: random.Random) -> CaseSummary:
-    """The sentences that tell the acts, in order; of very long facts the most central ones."""
+    """The sentences that state the acts, in order; of very long facts the most central ones."""
     acts = acts_of(task.case)
     text = " ".join(acts)
     if len(text) > LONGEST_SUMMARY:
@@ -111,7 +111,7 @@ def summarise(task: SummariseCase, draw: random.Random) -> CaseSummary:
 
 
 def acts_of(case: CriminalCase) -> tuple[str, ...]:
-    """The sentences that tell what was done; those that name other defendants alone are left out."""
+    """The sentences that state what was done; those that name other defendants alone are left out."""
     others = [name for name in case.defendants if name != case.defendant]
     acts = acts_in(case.facts)
     own = tuple(one for one in acts if case.defendant in one or not any(name in one for name in others))
@@ -184,7 +184,7 @@ def analyse(task: AnalyseQuestion, draw: random.Random) -> QuestionAnalysis:
 
 
 def state_issue(task: StateIssue, draw: random.Random) -> Issue:
-    """What the question tells; offline there is no other word for its issue."""
+    """What the question says; offline there is no other word for its issue."""
     return Issue(issue=" ".join(acts_in(task.case.facts))[:LONGEST_SUMMARY])
 
 
@@ -202,7 +202,7 @@ def choose(task: ChooseOption, draw: random.Random) -> ChosenOption:
 
 
 def add_up(task: AddUp, draw: random.Random) -> Amount:
-    """The sums in the sentences that tell acts, each once a sentence; a stated total counts instead of its parts."""
+    """The sums in the sentences that state acts, each once a sentence; a stated total counts instead of its parts."""
     lines = [sentence for sentence in acts_in(task.case.facts) if not SHARES.search(sentence)]
     totals = [sums_in(sentence)[-1] for sentence in lines if TOTAL.search(sentence) and sums_in(sentence)]
     if totals:

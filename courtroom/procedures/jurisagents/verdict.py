@@ -15,7 +15,7 @@ def verdict(judged: Sequence[Trial], everyone: Sequence[Trial], note: str = "") 
     Args:
         judged: the trials that came to a judgment.
         everyone: all of them.
-        note: how it came about, where all had the same course; otherwise it is told of each.
+        note: how it came about, where all had the same course; otherwise it is said of each.
     """
     details: dict[str, Any] = {}
     for trial in judged:

@@ -17,7 +17,7 @@ from courtroom.engine.blocks import Block, Diff, Table, Text
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.knobs import declared
-from courtroom.engine.procedure import Export, Preset, Procedure, Role, Source, StageKind, View
+from courtroom.engine.procedure import Ending, Export, Preset, Procedure, Role, Source, StageKind, View
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.search import Fetch, Search
@@ -203,7 +203,8 @@ ALIGNMENT = Procedure(
     summary="Turns recorded VERDICT hearings into training data for the case-handling judge: right first drafts are "
     "demonstrations, wrong ones are reflected upon, drafted again and, where corrected, become preference pairs.",
     paper="Liao et al. (2026), VERDICT, section 3.3",
-    hears="drafts",
+    case_kind="drafts",
+    ending=Ending("Training data", "What was made", what_if="What would change this training data?"),
     setup=AlignmentSetup,
     roles=(
         Role("reflector", "Reflection model", "Says where a wrong draft's reasoning slipped."),

@@ -81,7 +81,7 @@ SAY = {
 
 
 def extract(task: ExtractPoints, draw: random.Random) -> EventPoints:
-    """The sentences that tell what was done."""
+    """The sentences that state what was done."""
     return EventPoints(points=acts_in(task.case.facts)[:12])
 
 

@@ -122,7 +122,7 @@ function benchPart(open) {
     if (!moment) return words("", scene.status === "running" ? "The members take their seats." : "Nothing has happened yet.", "", "plain");
     if (moment.kind === "verdict" && scene.verdict) {
       const real = Object.keys(scene.real || {}).length ? `The real jury: ${counts(scene.real)}` : "";
-      return words(scene.verdict.choice ? "Verdict" : "Outcome", scene.verdict.outcome, [counts(scene.verdict.counts), real].filter(Boolean).join("  ·  ") || scene.verdict.summary, scene.verdict.outcome.length > 60 ? "long verdict" : "verdict");
+      return words(scene.ending, scene.verdict.outcome, [counts(scene.verdict.counts), real].filter(Boolean).join("  ·  ") || scene.verdict.summary, scene.verdict.outcome.length > 60 ? "long verdict" : "verdict");
     }
     if (moment.kind === "stage") return words("", moment.title, "", "stage");
     if (moment.kind === "tally") return words(scene.ballots[moment.ballot] || "", counts(moment.counts), moment.above && scene.carries ? "Enough agree: the discussion ends." : "", "count");

@@ -79,7 +79,7 @@ function timelinePart(go, present, recounting, keep) {
         : moment.kind === "vote" && changed(moment) ? ["moved", "↻", `${(scene.seats.find((s) => s.id === moment.member) || {}).name} changes to ${moment.choice}`]
         : moment.kind === "call" && !voting.has(moment.member) && balloted.has(moment.stage) && !moment.side ? ["summary", "≡", moment.title]
         : moment.kind === "tally" ? ["tally-mark", "Σ", scene.ballots[moment.ballot] || "Count"]
-        : moment.kind === "verdict" ? ["verdict-mark", "§", "Verdict"] : null;
+        : moment.kind === "verdict" ? ["verdict-mark", "§", scene.ending] : null;
       if (name) kinds.push([i, ...name]);
     });
     marks.replaceChildren(...kinds.map(([index, kind, glyph, title]) => {

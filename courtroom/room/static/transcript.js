@@ -34,7 +34,7 @@ function transcriptPart(hooks) {
   function line(moment) {
     if (moment.kind !== "call") {
       const mark = { act: "✋ ", note: "ℹ ", look: "⌕ " }[moment.kind] || "";
-      return el(moment.kind === "stage" ? "h4" : "p", `aside-line k-${moment.kind}`, moment.kind === "tally" ? tallied(moment) : moment.kind === "verdict" && scene.verdict ? `Verdict: ${scene.verdict.outcome}` : mark + moment.title);
+      return el(moment.kind === "stage" ? "h4" : "p", `aside-line k-${moment.kind}`, moment.kind === "tally" ? tallied(moment) : moment.kind === "verdict" && scene.verdict ? `${scene.ending}: ${scene.verdict.outcome}` : mark + moment.title);
     }
     const one = el("article", "line-said"), head = el("header");
     const name = button("who", person(moment.member).name, "", () => hooks.open(moment.member));

@@ -8,8 +8,9 @@ from contextlib import closing
 
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
-from courtroom.store.database import MIGRATIONS, Database
+from courtroom.store.database import Database
 from courtroom.store.file import check, damages, explained
+from courtroom.store.migrations import MIGRATIONS
 from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
 ABOUT = "store"
@@ -56,7 +57,7 @@ def _version(settings: Settings, version: int, mend: bool) -> Iterator[CheckResu
             yield wrong(about, str(error))
         else:
             yield mended(
-                about, f"The store had schema {version} and has {now} now; a copy of the old one lies beside it."
+                about, f"The store had schema {version} and has {now} now; a copy of the old one is in the same folder."
             )
     else:
         yield wrong(

@@ -15,12 +15,12 @@ from typing import Any
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.packing import parsed
+from courtroom.engine.answers import ImportedAnswers
 from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
 from courtroom.engine.store import BESIDE_A_RUN
 from courtroom.errors import Unreadable
-from courtroom.knowledge import word_index
 from courtroom.knowledge.imports import PendingImport
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
@@ -35,7 +35,7 @@ from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 Row = Mapping[str, Any]
 NUMBERS = {"sweep_runs": "run", "experiment_cells": "number"}
 """What stands for the number of a row in a table that has none."""
-TOLD = 10
+SHOWN = 10
 """Of bad rows of one table, so many are named."""
 
 
@@ -73,6 +73,8 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "playlists": ("id", lambda house, row: read_playlist(row["id"], row["body"])),
     "parts": ("hash", _part),
     "answers": ("key", lambda house, row: house.answers.entry(row["key"])),
+    "imported_answers": ("run", lambda house, row: ImportedAnswers(house.database, row["run"]).entry(row["key"])),
+    "panels": ("name", lambda house, row: house.panels.load(row["name"])),
     "cases": ("id", lambda house, row: house.library.case(row["id"])),
     "setups": ("name", lambda house, row: house.setups.load(row["name"])),
     "knowledge": ("id", lambda house, row: house.knowledge.kept_under(row["collection"]).parse(row["body"])),
@@ -100,8 +102,8 @@ def readable(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
         if not bad:
             yield fine(f"rows: {table}", f"All {count:,} can be read.")
             continue
-        text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:TOLD])
-        more = f"; and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
+        text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:SHOWN])
+        more = f"; and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
         if not mend:
             yield wrong(
                 f"rows: {table}",
@@ -121,7 +123,10 @@ def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Rows of runs and sweeps that are not there; a person's interventions in a deleted run stay, as it can be brought back."""
     stray: list[tuple[str, sqlite3.Row, str]] = []
     for table, column, of in (
-        *((table, "run", "runs") for table in ("events", "questions", "seats", "rewinds", "payments", *BESIDE_A_RUN)),
+        *(
+            (table, "run", "runs")
+            for table in ("events", "questions", "seats", "rewinds", "payments", "imported_answers", *BESIDE_A_RUN)
+        ),
         ("sweep_runs", "sweep", "sweeps"),
         ("experiment_cells", "experiment", "experiments"),
     ):
@@ -164,8 +169,11 @@ def set_aside(house: Courthouse, rows: list[tuple[str, sqlite3.Row, str]]) -> Pa
             else:
                 db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row["rowid_"],))
             if table == "knowledge":
-                word_index.drop(db, row["collection"], row["rowid_"])
                 db.execute("UPDATE collections SET changes = changes + 1 WHERE name = ?", (row["collection"],))
+                db.execute(
+                    "INSERT OR REPLACE INTO knowledge_removed SELECT name, ?, changes FROM collections WHERE name = ?",
+                    (row["id"], row["collection"]),
+                )
     return to
 
 

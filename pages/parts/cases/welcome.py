@@ -36,7 +36,7 @@ def welcome(house: Courthouse) -> None:
 
 
 def _watch(house: Courthouse, case: ListedCase) -> None:
-    procedure = next(one for one in house.procedures.values() if one.hears == case.kind)
+    procedure = next(one for one in house.procedures.values() if one.case_kind == case.kind)
     try:
         run = house.new_run(procedure.name, house.library.case(case.id), procedure.setup(), 0)
         house.runner.go(run)

@@ -85,18 +85,20 @@ def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, p
         f"{count(run.asked)} calls asked, {count(run.recorded)} from the record, {run.failed:d} failed · "
         f"{count(run.prompt_tokens + run.completion_tokens)} tokens · {literal(money(run.cost))} · {duration(run.wall_s)}"
     )
-    st.page_link("pages/deliberation.py", label="Open", icon=":material/gavel:", query_params={"run": run.run})
+    if st.button("Open", key=f"open-{run.run}", icon=":material/gavel:"):
+        st.session_state["run"] = run.run
+        st.switch_page("pages/deliberation.py", query_params={"run": run.run})
 
 
 def in_a_sentence(comparison: Comparison) -> str:
     """How far apart the runs are."""
     outcomes = {run.verdict.outcome if run.verdict else None for run in comparison.runs}
     if None in outcomes:
-        told = "Not all have a verdict yet."
+        told = "Not all are done yet."
     elif len(outcomes) > 1:
         told = "**The outcomes differ.**"
     else:
-        told = "The same outcome, though not the same verdict." if comparison.verdict else "The same verdict."
+        told = "The same outcome, though not in all its parts." if comparison.verdict else "The same outcome."
     states = Counter(answer.state for answer in comparison.answers)
     told += f" Of {len(comparison.answers)} answers {states['same']:d} are the same, {states['differs']:d} differ"
     told += f", {states['only in some']:d} are only in some of the runs" if states["only in some"] else ""

@@ -7,6 +7,7 @@ import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.checking import examine
+from courtroom.datasets.near import NearDuplicates, near_duplicates
 from courtroom.datasets.row import DatasetInfo
 from courtroom.datasets.statistics import ALL, Statistics, measure
 from courtroom.datasets.store import THREE_ONE_TWO
@@ -177,7 +178,8 @@ def _splits(house: Courthouse, info: DatasetInfo) -> None:
 
 def _check(house: Courthouse, info: DatasetInfo) -> None:
     found = examine(house.datasets, info.name, info.version)
-    if found.clean and not found.sentences():
+    near = _near(house, info.name, info.version)
+    if found.clean and not found.sentences() and not near.found:
         st.success(f"Nothing is wrong with these {many(info.count, 'row')}.", icon=":material/check:")
     for sentence in found.sentences():
         (st.info if found.clean else st.warning)(literal(sentence))
@@ -197,6 +199,25 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
     ]
     if same:
         st.dataframe(pd.DataFrame(same), hide_index=True, width="stretch")
+    for sentence in near.sentences():
+        st.info(literal(sentence))
+    if near.pairs:
+        pairs = [
+            {
+                "Rows": ", ".join(one.rows),
+                "Splits": ", ".join(dict.fromkeys(filter(None, one.splits))),
+                "Alike": one.alike,
+            }
+            for one in near.pairs
+        ]
+        alike = st.column_config.NumberColumn(format="percent")
+        st.dataframe(pd.DataFrame(pairs), hide_index=True, width="stretch", column_config={"Alike": alike})
+
+
+@st.cache_data(show_spinner="Comparing ...", max_entries=20)
+def _near(_house: Courthouse, name: str, version: str) -> NearDuplicates:
+    """A version never changes, so its rows are compared once."""
+    return near_duplicates(_house.datasets, name, version)
 
 
 def _delete(house: Courthouse, info: DatasetInfo) -> None:

@@ -94,7 +94,7 @@ def _procedure_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
     """One arm for each chosen preset and model."""
     offered: dict[str, dict[str, Any]] = {}
     for procedure in house.procedures.values():
-        if procedure.hears == kind:
+        if procedure.case_kind == kind:
             offered[procedure.title] = {"procedure": procedure.name}
             for preset in procedure.presets:
                 offered[f"{procedure.title}: {preset.title}"] = {
@@ -154,7 +154,7 @@ def _bar(house: Courthouse, experiment: Experiment) -> None:
             st.download_button("As a file", as_toml(experiment), f"{experiment.name}.toml", icon=":material/download:")
         try:
             if ask:
-                bar = st.progress(0.0, "Rehearsing ...")
+                bar = st.progress(0.0, "Estimating ...")
                 takes = house.experiments.estimate(experiment, partial(_rehearsed, bar))
                 bar.empty()
                 kept = st.session_state["experiment-takes"] = (content, takes)
@@ -169,6 +169,8 @@ def _bar(house: Courthouse, experiment: Experiment) -> None:
 
 
 def _takes(takes: ExperimentEstimate) -> None:
+    if takes.training:
+        st.caption(f"{many(takes.training, 'cell')} of these only teach the memory.")
     st.markdown(
         f"**{many(takes.cells, 'cell')}** take about **{count(takes.calls)} calls** and {count(takes.tokens)} tokens: "
         f"{literal(money(takes.money))}. Answers that cells share, or that are on record, save {count(takes.shared)} calls.",
@@ -181,4 +183,4 @@ def _takes(takes: ExperimentEstimate) -> None:
 
 
 def _rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
-    bar.progress(done / max(1, total), f"Rehearsed {done:d} of {total:d}")
+    bar.progress(done / max(1, total), f"Estimated {done:d} of {total:d}")

@@ -18,6 +18,7 @@ from courtroom.experiments.words import number, sentence, summary
 from courtroom.experiments.written import latex, markdown, marks
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
 from pages.parts.experiments.audits import audits_view
+from pages.parts.experiments.breakdown_view import breakdown_view
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.units import count, duration, money
@@ -70,6 +71,8 @@ def _shown(house: Courthouse, found: ExperimentResults) -> None:
     groups = found.table.groups
     group = st.selectbox("Cases", groups, key="experiment-group") if len(groups) > 1 else groups[0]
     st.dataframe(_table(found, group), hide_index=True, width="stretch")
+    for note in found.notes:
+        st.caption(literal(note))
     pairs = [pair for pair in found.pairs if pair.group == group]
     overall = [one for one in found.overall if one.group == group]
     for line in summary(pairs, overall):
@@ -87,6 +90,7 @@ def _shown(house: Courthouse, found: ExperimentResults) -> None:
     if any(spent.calls for spent in found.table.spent.values()):
         st.subheader("What it costs", help="The line joins the arms that no other arm beats for less.")
         st.plotly_chart(draw_frontier(found.table, group, measure, theme), key="experiment-frontier")
+    breakdown_view(found, group, measure, theme)
     if measure.each is not None:
         _matrix(house, found, group, measure, theme)
 
@@ -211,7 +215,9 @@ def _every_cell(found: ExperimentResults) -> None:
     name = found.kept.name
     with st.container(horizontal=True):
         st.download_button("Cells as CSV", frame_of(found.rows, found.measures).to_csv(index=False), f"{name}.csv")
-        st.download_button("Table as Markdown", markdown(found.table, found.pairs, found.overall), f"{name}.md")
+        st.download_button(
+            "Table as Markdown", markdown(found.table, found.pairs, found.overall, found.notes), f"{name}.md"
+        )
         st.download_button("Table as LaTeX", latex(found.table, found.pairs), f"{name}.tex")
 
 

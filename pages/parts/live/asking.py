@@ -14,7 +14,7 @@ LOOK_S = 0.7
 
 
 def waits(key: str, told: str) -> bool:
-    """Whether the answers kept in the session under this key are still to come; a failure is told once they are not.
+    """Whether the answers kept in the session under this key are still to come; a failure is shown once they are not.
 
     Args:
         told: what is being waited for, in our words.

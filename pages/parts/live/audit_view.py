@@ -33,7 +33,7 @@ def audit_view(house: Courthouse, record: Record, call: Called) -> None:
         return
     if before is not None:
         with st.expander(f"What was new against {literal(before.path)}", icon=":material/difference:"):
-            _news(house, before, call)
+            _news(house, record, before, call)
     vote = next((votes[call.member] for votes in record.ballots.values() if call.member in votes
                  and votes[call.member].stage == call.stage), None)  # fmt: skip
     if this is None and not (vote and vote.changed):
@@ -47,8 +47,8 @@ def audit_view(house: Courthouse, record: Record, call: Called) -> None:
         _audit(house, whole, this, can)
 
 
-def _news(house: Courthouse, before: Called, call: Called) -> None:
-    lines = new_in(house.answers, before, call)
+def _news(house: Courthouse, record: Record, before: Called, call: Called) -> None:
+    lines = new_in(house.answers.of(record.run), before, call)
     if not lines:
         st.caption("Nothing: the member was shown the same.")
         return
@@ -89,7 +89,7 @@ def _audit(house: Courthouse, record: Record, this: Audited, can: Sequence[Audit
 
 
 def _start(house: Courthouse, record: Record, calls: Sequence[str], seeds: int) -> None:
-    """What it takes, told before the button that starts it."""
+    """What it takes, shown before the button that starts it."""
     plan = house.audits.plan(record, calls, seeds)
     for why in plan.left_out:
         st.caption(f":material/info: {literal(why)}")

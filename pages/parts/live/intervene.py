@@ -34,11 +34,12 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
     if record.interventions:
         _listed(house, record)
     waits = record.run.status in ("paused", "failed") or house.runner.interrupted(run)
-    if not waits:
+    if not waits or record.run.imported:
         return
     seen_before = st.session_state.get(f"seen-interventions-{run}")
     st.session_state[f"seen-interventions-{run}"] = house.store.interventions.count(run)
-    with st.expander("Intervene", icon=":material/pan_tool:", expanded=bool(st.session_state.get(f"act-{run}"))):
+    # Its state is kept here and not in the browser, so that a click is not lost while the page is drawn anew.
+    with st.expander("Intervene", key=f"intervene-{run}", icon=":material/pan_tool:", on_change="rerun"):
         st.caption(
             "The run waits. What you do here takes effect when it goes on, is listed, and travels with every fork and export."
         )
@@ -92,14 +93,14 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
             ":material/schedule: takes effect when the run goes on" if pending and record.run.status != "done" else ""
         )
         st.markdown(
-            f":material/pan_tool: **{literal(one.who)}** {literal(one.told())} · from {literal(one.stage)} · {moment(one.at)} {mark}"
+            f":material/pan_tool: **{literal(one.who)}** {literal(one.described())} · from {literal(one.stage)} · {moment(one.at)} {mark}"
         )
         with st.popover("Before and after", type="tertiary"):
             st.caption("Before")
             st.code(_plain(one.before), language=None, wrap_lines=True)
             st.caption("After")
             st.code(_plain(one.after), language=None, wrap_lines=True)
-        if last and record.run.status in ("paused", "failed"):
+        if last and not record.run.imported and record.run.status in ("paused", "failed"):
             why = why_not_undo(record, one)
             if st.button(
                 "Undo",
@@ -158,7 +159,7 @@ def _evidence(record: Record, do: Do) -> None:
 
 def _note(run: str, do: Do) -> None:
     with st.form(f"note-{run}", border=False, clear_on_submit=True):
-        text = st.text_area("Note to all", placeholder="Told to everybody who is asked from the next stage on.")
+        text = st.text_area("Note to all", placeholder="Shown to everybody who is asked from the next stage on.")
         st.caption("The offline model reads no prompts, so a note tells it nothing.")
         if st.form_submit_button("Tell all", type="primary") and text.strip():
             do(AddNote(text=text))

@@ -7,7 +7,7 @@ import streamlit as st
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from pages.parts.shared.choice_mark import choice_html
-from pages.parts.shared.inert import escaped, inert
+from pages.parts.shared.inert import declared, escaped, inert
 
 
 def verdict_view(record: Record, procedure: Procedure) -> None:
@@ -17,7 +17,7 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
     with st.container(border=True):
         left, middle, right = st.columns([2, 2, 5], gap="large")
         with left:
-            st.caption("Verdict")
+            st.caption(declared(procedure.ending.title))
             if verdict.outcome in {choice.name for choice in procedure.choices}:
                 st.html(choice_html(procedure, verdict.outcome, "2rem"))
             else:
@@ -41,8 +41,8 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
                     + f"; the counts differ by {sum(far) / max(1, len(far)):.1f} votes a side on average."
                 )
             elif real_outcome := record.case.real_outcome():
-                st.caption("What was really decided")
+                st.caption(declared(procedure.ending.real))
                 inert(real_outcome)
         with right:
-            st.caption("Grounds")
+            st.caption(declared(procedure.ending.grounds))
             inert(verdict.summary)

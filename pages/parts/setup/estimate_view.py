@@ -32,7 +32,7 @@ def estimate_view(
     kept: tuple[str, Estimate, float | None] | None = st.session_state.get("estimate")
     if kept is None or kept[0] != content:
         try:
-            with st.spinner("Rehearsing ..."):
+            with st.spinner("Estimating ..."):
                 estimate = house.estimate(procedure.name, case, setup, seed, parent, interventions=interventions)
                 kept = (content, estimate, house.price(estimate))
         except CourtroomError as error:

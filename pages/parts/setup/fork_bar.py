@@ -49,7 +49,7 @@ def fork_bar(parent: Record, draft: SetupDraft) -> str | None:
     try:
         changed: list[tuple[str, Any, Any]] = list(differences(parent.setup, draft.validated()))
     except ValidationError:
-        return None  # told below, where the setup is checked
+        return None  # shown below, where the setup is checked
     if draft.seed != parent.run.seed:
         changed.insert(0, ("seed", parent.run.seed, draft.seed))
     if not changed:

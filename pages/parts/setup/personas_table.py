@@ -8,14 +8,16 @@ import pandas as pd
 import streamlit as st
 
 from courtroom.cases.case import Case
+from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import Widget
+from pages.parts.setup.panels_bar import panels_bar
 from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import literal
 
 LISTS = ("traits", "interests")
 
 
-def personas_table(draft: SetupDraft, case: Case) -> None:
+def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
     """Personas are drawn by the seed until one is edited; then the table is the jury."""
     name = draft.drawn[Widget.PERSONAS]
     try:
@@ -23,6 +25,7 @@ def personas_table(draft: SetupDraft, case: Case) -> None:
     except ValueError:
         st.caption("Mend the setup first.")
         return
+    panels_bar(house, draft, jury)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if st.button("Draw others", icon=":material/casino:", help="Other personas, by another seed."):
             draft.values[name] = []
@@ -34,7 +37,7 @@ def personas_table(draft: SetupDraft, case: Case) -> None:
             draft.version += 1
             st.rerun()
     st.caption(
-        f"{len(jury)} jurors. Change any cell; traits and interests are lists with commas. The number of jurors is a knob."
+        f"{len(jury)} jurors. Change any cell; traits and interests are lists with commas. The number of jurors is among the settings."
     )
     table = pd.DataFrame([{**row, **{part: ", ".join(row[part]) for part in LISTS}} for row in jury])
     edited = st.data_editor(

@@ -16,7 +16,7 @@ from pages.parts.shared.inert import literal
 
 def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     """Edits hold for this run only; the offline model does not read prompts."""
-    shipped = templates(procedure.prompts, procedure.hears)
+    shipped = templates(procedure.prompts, procedure.case_kind)
     edits: dict[str, str] = draft.values["prompts"]
     st.caption(
         "Templates in Jinja's syntax. `_system` and `_case` come first and are the same for all members; in a task, the "

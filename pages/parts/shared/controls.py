@@ -13,6 +13,7 @@ from courtroom.engine.control import BREAKS
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
+from courtroom.engine.store import READ_ONLY
 from courtroom.errors import CourtroomError
 from pages.parts.audience.presenter import invite_button
 from pages.parts.live.change_one import change_one
@@ -36,7 +37,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge("Interrupted" if interrupted else word, icon=icon, color=colour)
         idle = status in ("paused", "failed") or interrupted
-        if status != "done":
+        if status != "done" and not run.imported:
             if st.button(
                 "Step",
                 key="do-step",
@@ -112,7 +113,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             )  # fmt: skip
             st.download_button(
                 "JSON",
-                lambda: report.as_json(record, house.answers, house.beside.of(run.id)),
+                lambda: house.files.export(run.id)[1],
                 f"{run.id}.json",
                 "application/json",
                 icon=":material/data_object:",
@@ -124,6 +125,8 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                     f"{run.id}-{own.file}",
                     icon=":material/dataset:",
                 )
+    if run.imported:
+        st.caption(f":material/lock: {READ_ONLY} A fork of it can go on, and asks every question anew.")
     if interrupted:
         st.warning("The server that ran this hearing has stopped. Run it on: nothing that was answered is asked again.")
     elif status == "failed":
@@ -132,7 +135,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         st.warning(literal(trouble))
     elif run.reason:
         st.caption(literal(run.reason))
-    if status == "paused" and "budget" in run.reason:
+    if status == "paused" and "budget" in run.reason and not run.imported:
         _raise_budget(house, record)
 
 

@@ -15,7 +15,7 @@ from courtroom.engine.run import Run
 from courtroom.errors import CourtroomError
 from courtroom.sweeps.plan import KINDS, Axis, SweepPlan, grid, singly
 from courtroom.sweeps.sweeper import SweepEstimate
-from pages.parts.shared.inert import literal
+from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.records import read
 from pages.parts.shared.units import count, many, moment
@@ -41,12 +41,21 @@ def sweep_form(house: Courthouse, done: Sequence[Run], wanted: str | None) -> No
     st.session_state["sweep_base"] = run
     base = read(house, run)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    way = left.segmented_control("How", WAYS, default=WAYS[0], key="sweep_way") or WAYS[0]
+    way = left.segmented_control(
+        "How",
+        WAYS,
+        default=WAYS[0],
+        key="sweep_way",
+        format_func=lambda way: declared(
+            house.procedures[base.run.procedure].ending.what_if if way == WAYS[0] else way
+        ),
+    )
+    way = way or WAYS[0]
     seeds = int(
         right.number_input(
             "Seeds", 1, 50, 1, key="sweep_seeds",
             help="Each variant, the run as it was among them, is heard under so many seeds, from the run's own on. With "
-            "several, shares come with intervals, and chance is told from change.",
+            "several, shares come with intervals, and chance is distinguished from change.",
         )
     )  # fmt: skip
     variants = _proposed(house, base) if way == WAYS[0] else _chosen(house, base)
@@ -70,7 +79,7 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
         help="The cheapest changes are taken first, as many as fit.",
     )  # fmt: skip
     st.caption(
-        "One change at a time: each piece of evidence, each member and each rule left out, and every knob at its other or "
+        "One change at a time: each piece of evidence, each member and each rule left out, and every setting at its other or "
         "neighbouring values."
     )
     key = f"{base.run.id}/{budget}"
@@ -78,7 +87,7 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
     if kept is None or kept[0] != key:
         if not st.button("Find the changes", type="primary", icon=":material/search:"):
             return None
-        bar = st.progress(0.0, "Rehearsing ...")
+        bar = st.progress(0.0, "Estimating ...")
         found = house.sweeps.propose(
             base.run.id,
             int(budget),
@@ -129,7 +138,7 @@ def _bar(house: Courthouse, plan: SweepPlan) -> None:
             known = kept is not None and kept[0] == content
             asked = not known and runs > AT_ONCE and st.button("Estimate", key="sweep_estimate")
         if not known and (asked or runs <= AT_ONCE) and not start:
-            bar = st.progress(0.0, "Rehearsing ...")
+            bar = st.progress(0.0, "Estimating ...")
             takes = house.sweeps.estimate(plan, partial(_rehearsed, bar))
             bar.empty()
             kept = st.session_state["sweep_takes"] = (content, takes)
@@ -137,7 +146,7 @@ def _bar(house: Courthouse, plan: SweepPlan) -> None:
         if known and kept is not None:
             takes = kept[1]
             told += f"; about **{count(takes.ask)} calls asked anew**, {count(takes.serve)} served from the record"
-        st.markdown(f"{told}.", help="Rehearsed in memory with the offline model; a real model may go other ways.")
+        st.markdown(f"{told}.", help="Tried in memory with the offline model; a real model may go other ways.")
     if start:
         try:
             sweep = house.sweeps.start(plan, typed_keys())
@@ -152,4 +161,4 @@ def _outcome(row: Run) -> str:
 
 
 def _rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
-    bar.progress(done / max(1, total), f"Rehearsed {done:d} of {total:d}")
+    bar.progress(done / max(1, total), f"Estimated {done:d} of {total:d}")
