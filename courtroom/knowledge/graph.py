@@ -34,7 +34,7 @@ class Batch(NamedTuple):
     facets: list[Facets]
 
 
-class Graph(Protocol):
+class VectorGraph(Protocol):
     """Vectors of records as they were at one version."""
 
     def seal(self, made_with: str) -> Seal | None:

@@ -19,7 +19,7 @@ from courtroom.knowledge.changes import FEW, NOTHING, Changed, Records
 from courtroom.knowledge.chroma_apart import Broken
 from courtroom.knowledge.embedding import DEFAULT, Embedding, Vectors
 from courtroom.knowledge.facets import ALL, Facets, Filter
-from courtroom.knowledge.graph import Batch, DiskGraph, Graph, ServerGraph, engine
+from courtroom.knowledge.graph import Batch, DiskGraph, ServerGraph, VectorGraph, engine
 from courtroom.knowledge.sealed import Seal
 from courtroom.settings import Settings
 
@@ -55,7 +55,7 @@ class VectorIndex:
     def __init__(self, settings: Settings, collection: str, embedding: Embedding, few: int = FEW) -> None:
         self._settings, self._embedding, self._few = settings, embedding, few
         self._folder = settings.chroma / collection  # its own: mending one collection leaves the others alone
-        self._graph: Graph = (
+        self._graph: VectorGraph = (
             ServerGraph(settings, collection) if settings.chroma_host else DiskGraph(self._folder, collection)
         )
         self._lock = threading.RLock()

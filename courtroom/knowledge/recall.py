@@ -40,11 +40,11 @@ def iou(tags: Tags, candidates: Tags) -> float:
     return len(tags & candidates) / len(union) if union else 0.0
 
 
-def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], tau: float) -> nx.Graph:
+def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], tau: float) -> nx.VectorGraph:
     """Standards, linked where their vectors' cosine is at least tau and their labels are identical (section 3.4.1)."""
     import networkx as nx  # slow to import: only when there is a graph
 
-    graph = nx.Graph()
+    graph = nx.VectorGraph()
     graph.add_nodes_from(labels)
     groups: dict[Tags, list[str]] = {}
     for name, tags in labels.items():
@@ -57,7 +57,7 @@ def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], t
     return graph
 
 
-def activated(graph: nx.Graph, seeds: Iterable[str], hops: int) -> set[str]:
+def activated(graph: nx.VectorGraph, seeds: Iterable[str], hops: int) -> set[str]:
     """What is reached from the seeds in at most `hops` steps, the seeds included (appendix D, diffusion)."""
     import networkx as nx
 
