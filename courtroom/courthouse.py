@@ -44,9 +44,12 @@ from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
 from courtroom.panel.panels import PanelStore
 from courtroom.questions.asides import AsideStore
+from courtroom.questions.audience import AudienceStore
 from courtroom.questions.audit import Audits
+from courtroom.questions.beside import BesideStore
 from courtroom.questions.interview import METHODS, Interviews
 from courtroom.questions.marks import MarkStore
+from courtroom.questions.playlists import PlaylistStore
 from courtroom.settings import Settings, from_environment
 from courtroom.store.database import Database
 from courtroom.store.log import LogFile
@@ -100,6 +103,9 @@ class Courthouse:
         self.panels = PanelStore(self.database)
         self.asides = AsideStore(self.database)
         self.marks = MarkStore(self.database)
+        self.audiences = AudienceStore(self.database)
+        self.beside = BesideStore(self.database)
+        self.playlists = PlaylistStore(self.database)
         self.taking_in: dict[str, TakingIn] = {}
         """Imports that this process has worked on, by their digests."""
         self._pools: set[str] = set()
@@ -167,7 +173,7 @@ class Courthouse:
         """Runs as files, out and in."""
         from courtroom.report.run_files import RunFiles  # slow to import: only to write or read one
 
-        of = (self.store, self.answers, self.asides, self.marks, self.media)
+        of = (self.store, self.answers, self.beside, self.media)
         return RunFiles(lambda: self.procedures, self.record, *of)
 
     @cached_property

@@ -12,6 +12,7 @@ from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.words import number, sentence, summary
 from courtroom.experiments.written import best_of, marks
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
+from pages.parts.experiments.audits import audits_view
 from pages.parts.experiments.breakdown_view import breakdown_view
 from pages.parts.experiments.cells_view import downloads, every_cell, failures
 from pages.parts.experiments.progress import leave, progress_view
@@ -57,6 +58,7 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
     failures(house, found)
     if found.table.lines:
         _shown(house, found)
+    audits_view(house, found)
     every_cell(found)
     downloads(found)
 
