@@ -213,7 +213,7 @@ class Memory:
 
         known = self.directives.all()
         vectors = await self.directives.vectors([directive.id for directive in known])
-        near = nx.VectorGraph()
+        near = nx.Graph()
         for one, other in combinations(known, 2):
             if one.tags == other.tags and cosine(vectors[one.id], vectors[other.id]) >= threshold:
                 near.add_edge(one.id, other.id)

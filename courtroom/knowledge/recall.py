@@ -50,7 +50,7 @@ def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], t
     import networkx as nx  # slow to import: only when there is a graph
     import numpy as np
 
-    graph = nx.VectorGraph()
+    graph = nx.Graph()
     graph.add_nodes_from(labels)
     groups: dict[Tags, list[str]] = {}
     for name, tags in labels.items():
