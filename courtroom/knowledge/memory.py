@@ -93,9 +93,9 @@ class Searched:
     """By id, each of length 1."""
     wrong: tuple[Standard, ...] = ()
     """The buffer; nothing of it is recalled."""
-    graphs: dict[float, nx.VectorGraph] = field(default_factory=dict)
+    graphs: dict[float, nx.Graph] = field(default_factory=dict)
 
-    def graph(self, tau: float) -> nx.VectorGraph:
+    def graph(self, tau: float) -> nx.Graph:
         """The standards archive as a graph."""
         if tau not in self.graphs:
             self.graphs[tau] = standards_graph({one.id: one.labels for one in self.standards}, self.vectors, tau)
@@ -116,7 +116,7 @@ class Memory:
         self._states = states
         self._searched: dict[int, Searched] = {}
 
-    async def graph(self, tau: float) -> nx.VectorGraph:
+    async def graph(self, tau: float) -> nx.Graph:
         """The standards archive as a graph, as it is now."""
         searched = await self._state(None)
         return await asyncio.to_thread(searched.graph, tau)

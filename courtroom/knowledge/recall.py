@@ -45,7 +45,7 @@ def iou(tags: Tags, candidates: Tags) -> float:
     return len(tags & candidates) / len(union) if union else 0.0
 
 
-def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], tau: float) -> nx.VectorGraph:
+def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], tau: float) -> nx.Graph:
     """Standards, linked where their vectors' cosine is at least tau and their labels are identical (section 3.4.1)."""
     import networkx as nx  # slow to import: only when there is a graph
     import numpy as np
@@ -63,7 +63,7 @@ def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], t
     return graph
 
 
-def activated(graph: nx.VectorGraph, seeds: Iterable[str], hops: int) -> set[str]:
+def activated(graph: nx.Graph, seeds: Iterable[str], hops: int) -> set[str]:
     """What is reached from the seeds in at most `hops` steps, the seeds included (appendix D, diffusion)."""
     import networkx as nx
 
