@@ -53,7 +53,7 @@ def app_server(
         AssertionError: the app ended by itself, or its log holds a traceback.
     """
     home.mkdir(parents=True, exist_ok=True)
-    port, written = _free_port(), home / "streamlit.log"
+    port, written = free_port(), home / "streamlit.log"
     with (
         written.open("wb") as log,
         subprocess.Popen(
@@ -78,7 +78,7 @@ def forked_app(home: Path) -> Iterator[AppServer]:
     Raises:
         AssertionError: the app ended by itself, or its log holds a traceback.
     """
-    port, written = _free_port(), home / "streamlit.log"
+    port, written = free_port(), home / "streamlit.log"
     with forks.Fork(_serve, port, written, environment={**os.environ, "COURTROOM_HOME": str(home)}) as process:
         yield AppServer(_answering(port, lambda: process.returncode, written), process.pid)
         process.kill()
@@ -101,7 +101,7 @@ def _serve(port: int, written: Path) -> None:
     main(["run", "app.py", "--server.headless", "true", "--server.port", str(port)])
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
