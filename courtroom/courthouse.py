@@ -34,7 +34,7 @@ from courtroom.evaluation.family import Kin, family
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.search import Knowledge
 from courtroom.knowledge.taking_in import TakingIn, go_on, waiting
-from courtroom.media.store import MediaStore
+from courtroom.media.store import media_of
 from courtroom.models.apart import refuse
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.connections import Connections
@@ -92,7 +92,7 @@ class Courthouse:
         self.connections = Connections.read(self.settings.connections, connections)
         self.database = Database(self.settings.database)
         self._log = LogFile(self.settings.log)
-        self.media = MediaStore(self.settings.media)
+        self.media = media_of(self.settings)
         self.library = Library(self.database, self.media)
         self.datasets = Datasets(self.database)
         self.store = RunStore(self.database)

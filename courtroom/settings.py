@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from courtroom.errors import CourtroomError
@@ -21,6 +23,8 @@ class Settings(BaseSettings):
     chroma_port: int = 8000
     embedding: str = "hashed-ngrams"
     connections: Path | None = None
+    media: str = Field("", pattern=r"^([a-z0-9]+://[^@]+)?$")
+    """Where media are kept, as an fsspec URL such as `s3://bucket/folder`; empty is the folder of everything else."""
     data_folder: Path | None = None
     """The folder whose files and folders visitors of the app may import as datasets; None is none of the server's files."""
 
@@ -30,9 +34,16 @@ class Settings(BaseSettings):
         return self.home / "courtroom.sqlite"
 
     @property
-    def media(self) -> Path:
-        """Media by content hash."""
+    def media_folder(self) -> Path:
+        """Media by content hash; with an object storage, copies of those that were used here."""
+        if self.media.startswith("file://"):
+            return Path(url2pathname(urlsplit(self.media).path))
         return self.home / "media"
+
+    @property
+    def media_storage(self) -> str:
+        """The URL of the object storage that keeps the media; empty where a folder does."""
+        return "" if self.media.startswith("file://") else self.media
 
     @property
     def chroma(self) -> Path:
