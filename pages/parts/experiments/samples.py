@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.samples import Sample, add_sample, samples
+from courtroom.datasets.samples import CaseSample, add_sample, samples
 from pages.parts.shared.inert import literal
 
 
@@ -26,6 +26,6 @@ def sample_buttons(house: Courthouse) -> None:
             )
 
 
-def _add(house: Courthouse, sample: Sample) -> None:
+def _add(house: Courthouse, sample: CaseSample) -> None:
     add_sample(house.datasets, house.library, sample.name)
     st.session_state["dataset_chosen"] = st.session_state["experiment-dataset"] = sample.name
