@@ -11,8 +11,6 @@ from itertools import islice
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from filelock import FileLock
-
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.changes import FEW, NOTHING, Changed, Records
 from courtroom.knowledge.chroma_apart import Broken
@@ -147,6 +145,8 @@ class VectorIndex:
                 embedded = self._embedding.embed([changed.texts[name] for name in some])
                 vectors = asyncio.run_coroutine_threadsafe(embedded, loop).result()
                 yield Batch(some, vectors, [changed.facets[name] for name in some])
+
+        from filelock import FileLock  # only where an index is on disk
 
         def work() -> None:
             self._folder.parent.mkdir(parents=True, exist_ok=True)
