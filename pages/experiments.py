@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from courtroom.experiments.store import NoSuchExperiment
+from courtroom.language import _
 from pages.parts.experiments.datasets import draw_datasets
 from pages.parts.experiments.form import experiment_form
 from pages.parts.experiments.list import experiment_list
@@ -15,7 +16,7 @@ from pages.parts.shared.inert import literal
 PARTS = ("Experiments", "New", "Datasets")
 
 house = courthouse()
-st.title("Experiments")
+st.title(_("Experiments"))
 
 name = st.query_params.get("experiment") or st.session_state.get("experiment")
 if name:
@@ -32,7 +33,13 @@ if name:
 known = bool(house.experiments.store.experiments())
 default = PARTS[0] if known else PARTS[1] if house.datasets.list() else PARTS[2]
 part = st.segmented_control(
-    "Part", PARTS, default=default, required=True, key="experiments-part", label_visibility="collapsed"
+    _("Part"),
+    PARTS,
+    default=default,
+    required=True,
+    key="experiments-part",
+    label_visibility="collapsed",
+    format_func=literal,
 )
 if part == "Datasets":
     draw_datasets()

@@ -7,6 +7,7 @@ import streamlit as st
 from courtroom.errors import Unreadable
 from courtroom.evaluation.comparison import MOST
 from courtroom.evaluation.run_list import ExperimentLine, Order, RunLine, RunList, SweepLine, Wanted
+from courtroom.language import _, translated
 from pages.parts.runs.run_actions import more
 from pages.parts.shared.choice_mark import choice_html
 from pages.parts.shared.controls import STATUS
@@ -23,19 +24,19 @@ ORDERS: dict[Order, str] = {"newest": "Newest first", "oldest": "Oldest first", 
 
 house = courthouse()
 listed = RunList(house.database)
-st.title("Runs")
+st.title(_("Runs"))
 
 if deleted := st.session_state.get("deleted_run"):
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"The run of “{literal(deleted.title)}” is deleted.")
-        if st.button("Undo", icon=":material/undo:"):
+        st.markdown(_("The run of “{title}” is deleted.", title=literal(deleted.title)))
+        if st.button(_("Undo"), icon=":material/undo:"):
             house.store.restore(deleted)
             del st.session_state["deleted_run"]
             st.rerun()
 
 if not listed.count(Wanted()):
-    st.info("No hearing yet. Pick a case and start one.", icon=":material/gavel:")
-    if st.button("Pick a case", type="primary"):
+    st.info(_("No hearing yet. Pick a case and start one."), icon=":material/gavel:")
+    if st.button(_("Pick a case"), type="primary"):
         st.switch_page("pages/cases.py")
     st.stop()
 
@@ -43,27 +44,29 @@ top = st.columns([3, 2, 2, 2])
 by_marks = marks_filter(house)
 wanted = Wanted(
     **by_marks,
-    text=top[0].text_input("Search", placeholder="case, verdict or id").strip(),
+    text=top[0].text_input(_("Search"), placeholder=_("case, verdict or id")).strip(),
     status=top[1].selectbox(
-        "Status", ["", *STATUS], format_func=lambda name: STATUS[name][1] if name in STATUS else "All"
+        _("Status"), ["", *STATUS], format_func=lambda name: translated(STATUS[name][1]) if name in STATUS else _("All")
     ),
     procedure=top[2].selectbox(
-        "Procedure",
+        _("Procedure"),
         ["", *house.procedures],
-        format_func=lambda name: house.procedures[name].title if name in house.procedures else "All",
+        format_func=lambda name: house.procedures[name].title if name in house.procedures else _("All"),
     ),
 )
-order: Order = top[3].selectbox("Order", list(ORDERS), format_func=ORDERS.__getitem__)
+order: Order = top[3].selectbox(_("Order"), list(ORDERS), format_func=lambda order: translated(ORDERS[order]))
 
 
 def run_line(row: RunLine) -> None:
     """One run."""
     case, procedure, verdict, status, when, beside, act = st.columns(WIDTHS, vertical_alignment="center")
     known = house.procedures.get(row.procedure)
-    origin = f" · a fork of {literal(row.parent)}" if row.parent else ""
+    origin = _(" · a fork of {parent}", parent=literal(row.parent)) if row.parent else ""
     star = ":material/star: " if row.id in starred else ""
     case.markdown(f"{star}**{literal(row.title)}**  \n:small[:gray[{literal(row.id)}{origin}]]")
-    procedure.markdown(literal(known.title) if known else f"{literal(row.procedure)} (not installed)")
+    procedure.markdown(
+        literal(known.title) if known else _("{procedure} (not installed)", procedure=literal(row.procedure))
+    )
     with verdict:
         if row.outcome and known:
             st.html(choice_html(known, row.outcome))
@@ -71,19 +74,19 @@ def run_line(row: RunLine) -> None:
             st.markdown(literal(row.outcome))
     interrupted = row.status == "running" and house.runner.interrupted(row.id)
     icon, word, colour = STATUS["paused" if interrupted else row.status]
-    status.badge("Interrupted" if interrupted else word, icon=icon, color=colour)
+    status.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
     when.markdown(moment(row.created))
     if not known:
         return
     beside.checkbox(
-        "Compare",
+        _("Compare"),
         row.id in picked(),
         key=f"pick-{row.id}",
         on_change=pick,
         args=(row.id,),
     )
     with act, st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Open", key=f"open-{row.id}", type="primary"):
+        if st.button(_("Open"), key=f"open-{row.id}", type="primary"):
             st.session_state["run"] = row.id
             st.switch_page("pages/deliberation.py", query_params={"run": row.id})
         more(house, row, interrupted)
@@ -91,29 +94,39 @@ def run_line(row: RunLine) -> None:
 
 def sweep_line(row: SweepLine) -> None:
     """All runs of one sweep."""
-    case, procedure, _, status, when, _, act = st.columns(WIDTHS, vertical_alignment="center")
+    case, procedure, _verdict, status, when, _beside, act = st.columns(WIDTHS, vertical_alignment="center")
     case.markdown(
-        f"**{many(row.runs, 'run')} of the what-if on “{literal(row.title)}”**  \n"
-        f":small[:gray[{literal(row.id)} · forks of {literal(row.base)}]]"
+        _(
+            "**{runs} of the what-if on “{title}”**  \n:small[:gray[{id} · forks of {base}]]",
+            runs=many(row.runs, "run"),
+            title=literal(row.title),
+            id=literal(row.id),
+            base=literal(row.base),
+        )
     )
     known = house.procedures.get(row.procedure)
     procedure.markdown(literal(known.title) if known else "")
     status.badge(literal(row.status.capitalize()), color="gray")
     when.markdown(moment(row.created))
-    if act.button("Open", key=f"sweep-{row.id}", icon=":material/alt_route:"):
+    if act.button(_("Open"), key=f"sweep-{row.id}", icon=":material/alt_route:"):
         st.session_state["sweep"] = row.id
         st.switch_page("pages/sweep.py", query_params={"sweep": row.id})
 
 
 def experiment_line(row: ExperimentLine) -> None:
     """All runs of one experiment."""
-    case, _, _, status, when, _, act = st.columns(WIDTHS, vertical_alignment="center")
+    case, _procedure, _verdict, status, when, _beside, act = st.columns(WIDTHS, vertical_alignment="center")
     case.markdown(
-        f"**{many(row.runs, 'run')} of the experiment “{literal(row.title)}”**  \n:small[:gray[{literal(row.id)}]]"
+        _(
+            "**{runs} of the experiment “{title}”**  \n:small[:gray[{id}]]",
+            runs=many(row.runs, "run"),
+            title=literal(row.title),
+            id=literal(row.id),
+        )
     )
     status.badge(literal(row.status.capitalize()), color="gray")
     when.markdown(moment(row.created))
-    if act.button("Open", key=f"experiment-{row.id}", icon=":material/science:"):
+    if act.button(_("Open"), key=f"experiment-{row.id}", icon=":material/science:"):
         st.session_state["experiment"] = row.id
         st.switch_page("pages/experiments.py", query_params={"experiment": row.id})
 
@@ -138,16 +151,16 @@ def comparing() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         fits_in = 2 <= len(known) <= MOST
         if st.button(
-            f"Compare {len(known)} runs" if len(known) > 1 else "Compare",
+            _("Compare {known} runs", known=len(known)) if len(known) > 1 else _("Compare"),
             type="primary",
             icon=":material/compare:",
             disabled=not fits_in,
         ):
             st.switch_page("pages/compare.py", query_params={"runs": ",".join(known)})
         if len(known) == 1:
-            st.caption("Pick one to three more.")
+            st.caption(_("Pick one to three more."))
         elif not fits_in:
-            st.caption("Four at most can be read beside each other.")
+            st.caption(_("Four at most can be read beside each other."))
 
 
 live = listed.running()
@@ -160,14 +173,18 @@ def listing() -> None:
     comparing()
     total = listed.count(wanted)
     if not total:
-        st.info("No run fits these filters. Loosen them.", icon=":material/filter_alt_off:")
+        st.info(_("No run fits these filters. Loosen them."), icon=":material/filter_alt_off:")
         return
     pages = (total - 1) // PAGE + 1
     if st.session_state.get("runs-page", 1) > pages:  # lines have gone since
         st.session_state["runs-page"] = pages
-    page = int(st.number_input(f"Page of {pages:d}", 1, pages, 1, key="runs-page", width=160)) if pages > 1 else 1
+    page = (
+        int(st.number_input(_("Page of {pages}", pages=f"{pages:d}"), 1, pages, 1, key="runs-page", width=160))
+        if pages > 1
+        else 1
+    )
     for column, name in zip(st.columns(WIDTHS), COLUMNS, strict=True):
-        column.caption(name)
+        column.caption(translated(name))
     for line in listed.page(wanted, (page - 1) * PAGE, PAGE, order):
         with st.container(border=True):
             match line:

@@ -17,6 +17,7 @@ from courtroom.experiments.elsewhere import models_in
 from courtroom.experiments.estimate import Takes
 from courtroom.experiments.measures import measures_of
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
+from courtroom.language import _, translated
 from pages.parts.experiments.list import open_experiment
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import keys_form, typed_keys
@@ -30,7 +31,8 @@ def experiment_form(house: Courthouse) -> None:
     infos = [info for info in house.datasets.list() if measures_of(info.kind)]
     if not infos:
         st.info(
-            "No dataset has cases whose outcome can be measured. Import one under Datasets.", icon=":material/dataset:"
+            _("No dataset has cases whose outcome can be measured. Import one under Datasets."),
+            icon=":material/dataset:",
         )
         return
     experiment = _from_file() or _chosen(house, infos)
@@ -39,8 +41,8 @@ def experiment_form(house: Courthouse) -> None:
 
 
 def _from_file() -> Experiment | None:
-    with st.expander("From a file", icon=":material/upload_file:"):
-        given = st.file_uploader("An experiment's file", ["toml"], key="experiment-file")
+    with st.expander(_("From a file"), icon=":material/upload_file:"):
+        given = st.file_uploader(_("An experiment's file"), ["toml"], key="experiment-file")
     if given is None:
         return None
     try:
@@ -53,26 +55,30 @@ def _from_file() -> Experiment | None:
 def _chosen(house: Courthouse, infos: list[DatasetInfo]) -> Experiment | None:
     names = {info.name: info for info in infos}
     left, middle, right = st.columns([3, 2, 2])
-    info = names[left.selectbox("Dataset", list(names), key="experiment-dataset")]
-    split = middle.selectbox("Split", ["", *info.splits], key="experiment-split", format_func=lambda one: one or "all")
-    sample = int(right.number_input("Cases drawn (0 is all)", 0, info.count, 0, key="experiment-sample"))
+    info = names[left.selectbox(_("Dataset"), list(names), key="experiment-dataset", format_func=translated)]
+    split = middle.selectbox(
+        _("Split"), ["", *info.splits], key="experiment-split", format_func=lambda one: one or "all"
+    )
+    sample = int(right.number_input(_("Cases drawn (0 is all)"), 0, info.count, 0, key="experiment-sample"))
     arms = [*_procedure_arms(house, info.kind), *_prediction_arms()]
     known = measures_of(info.kind)
     measures = st.multiselect(
-        "Measures", list(known), [name for name, one in known.items() if one.usual],
+        _("Measures"), list(known), [name for name, one in known.items() if one.usual],
         format_func=lambda name: known[name].title, key=f"experiment-measures-{info.kind}",
     )  # fmt: skip
     a, b, c, d = st.columns([3, 1, 1, 2], vertical_alignment="bottom")
     name = a.text_input(
-        "Name", info.name, key=f"experiment-name-{info.name}", help="Letters, digits, dots and hyphens."
+        _("Name"), info.name, key=f"experiment-name-{info.name}", help=_("Letters, digits, dots and hyphens.")
     )
-    repeats = int(b.number_input("Repeats", 1, 100, 1, key="experiment-repeats", help="Each with a seed of its own."))
-    budget = c.number_input("Budget (US$)", 0.0, None, 0.0, key="experiment-budget", help="0 is no limit.")
-    by_category = d.toggle("A table for each category", key="experiment-category")
-    with st.expander("Keys", icon=":material/key:"):
+    repeats = int(
+        b.number_input(_("Repeats"), 1, 100, 1, key="experiment-repeats", help=_("Each with a seed of its own."))
+    )
+    budget = c.number_input(_("Budget (US$)"), 0.0, None, 0.0, key="experiment-budget", help=_("0 is no limit."))
+    by_category = d.toggle(_("A table for each category"), key="experiment-category")
+    with st.expander(_("Keys"), icon=":material/key:"):
         keys_form(house.connections)
     if not arms:
-        st.caption("Choose at least one arm.")
+        st.caption(_("Choose at least one arm."))
         return None
     values = {
         "name": name,
@@ -103,11 +109,11 @@ def _procedure_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
                 }
     left, right = st.columns([3, 2])
     chosen = left.multiselect(
-        "Arms", list(offered), list(offered)[:1], key=f"experiment-arms-{kind}",
-        help="Procedures with their defaults, and their presets. A file can say more.",
+        _("Arms"), list(offered), list(offered)[:1], key=f"experiment-arms-{kind}",
+        help=_("Procedures with their defaults, and their presets. A file can say more."), format_func=translated,
     )  # fmt: skip
     models = right.text_input(
-        "Models", "offline", key="experiment-models", help="With commas; each arm is run with each model.",
+        _("Models"), "offline", key="experiment-models", help=_("With commas; each arm is run with each model."),
     ).split(",")  # fmt: skip
     models = [model.strip() for model in models if model.strip()] or ["offline"]
     return [
@@ -120,8 +126,8 @@ def _procedure_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
 def _prediction_arms() -> list[dict[str, Any]]:
     """One arm for each model of a file of predictions made elsewhere."""
     given = st.file_uploader(
-        "Predictions made elsewhere", FILES, key="experiment-predictions",
-        help="A line for each answer: `case` (its id in the dataset), `model`, `prediction`.",
+        _("Predictions made elsewhere"), FILES, key="experiment-predictions",
+        help=_("A line for each answer: `case` (its id in the dataset), `model`, `prediction`."),
     )  # fmt: skip
     if given is None:
         return []
@@ -149,12 +155,14 @@ def _bar(house: Courthouse, experiment: Experiment) -> None:
     kept: tuple[str, Takes] | None = st.session_state.get("experiment-takes")
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
-            start = st.button("Start", type="primary", icon=":material/play_arrow:", key="experiment-start")
-            ask = st.button("Estimate", icon=":material/calculate:", key="experiment-estimate")
-            st.download_button("As a file", as_toml(experiment), f"{experiment.name}.toml", icon=":material/download:")
+            start = st.button(_("Start"), type="primary", icon=":material/play_arrow:", key="experiment-start")
+            ask = st.button(_("Estimate"), icon=":material/calculate:", key="experiment-estimate")
+            st.download_button(
+                _("As a file"), as_toml(experiment), f"{experiment.name}.toml", icon=":material/download:"
+            )
         try:
             if ask:
-                bar = st.progress(0.0, "Rehearsing ...")
+                bar = st.progress(0.0, _("Rehearsing ..."))
                 takes = house.experiments.estimate(experiment, partial(_rehearsed, bar))
                 bar.empty()
                 kept = st.session_state["experiment-takes"] = (content, takes)
@@ -170,15 +178,30 @@ def _bar(house: Courthouse, experiment: Experiment) -> None:
 
 def _takes(takes: Takes) -> None:
     st.markdown(
-        f"**{many(takes.cells, 'cell')}** take about **{count(takes.calls)} calls** and {count(takes.tokens)} tokens: "
-        f"{literal(money(takes.money))}. Answers that cells share, or that are on record, save {count(takes.shared)} calls.",
-        help=f"{takes.rehearsed:d} cells were rehearsed in memory with the offline model; a real model may go other ways.",
+        _(
+            "**{cells}** take about **{calls} calls** and {tokens} tokens: {money}. Answers that cells share, or that are on record, save {shared} calls.",
+            cells=many(takes.cells, "cell"),
+            calls=count(takes.calls),
+            tokens=count(takes.tokens),
+            money=literal(money(takes.money)),
+            shared=count(takes.shared),
+        ),
+        help=_(
+            "{rehearsed} cells were rehearsed in memory with the offline model; a real model may go other ways.",
+            rehearsed=f"{takes.rehearsed:d}",
+        ),
     )
     for arm in takes.arms:
         st.caption(
-            f"{literal(arm.arm)}: {count(arm.calls)} calls, {count(arm.tokens)} tokens, {literal(money(arm.money))}"
+            _(
+                "{arm}: {calls} calls, {tokens} tokens, {money}",
+                arm=literal(arm.arm),
+                calls=count(arm.calls),
+                tokens=count(arm.tokens),
+                money=literal(money(arm.money)),
+            )
         )
 
 
 def _rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
-    bar.progress(done / max(1, total), f"Rehearsed {done:d} of {total:d}")
+    bar.progress(done / max(1, total), _("Rehearsed {done} of {total}", done=f"{done:d}", total=f"{total:d}"))

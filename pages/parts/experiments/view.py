@@ -17,8 +17,10 @@ from courtroom.experiments.store import Kept
 from courtroom.experiments.words import number, sentence, summary
 from courtroom.experiments.written import latex, markdown, marks
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
+from courtroom.language import _, translated
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.table import table
 from pages.parts.shared.units import count, duration, money
 
 LIVE_S = 1.0
@@ -36,10 +38,14 @@ def experiment_view(house: Courthouse, kept: Kept) -> None:
     experiment, store = kept.experiment, house.experiments.store
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"**{literal(experiment.title or experiment.name)}** · {literal(experiment.dataset.name)}, version "
-            f"{literal((experiment.dataset.version or '')[:8])}"
+            _(
+                "**{title}** · {name}, version {version}",
+                title=literal(experiment.title or experiment.name),
+                name=literal(experiment.dataset.name),
+                version=literal((experiment.dataset.version or "")[:8]),
+            )
         )
-        if st.button("All experiments", icon=":material/arrow_back:", key="experiment-back"):
+        if st.button(_("All experiments"), icon=":material/arrow_back:", key="experiment-back"):
             _leave()
     drawn = (kept.status, _ended(house, kept.id))
 
@@ -52,12 +58,12 @@ def experiment_view(house: Courthouse, kept: Kept) -> None:
 
     live()
     if not drawn[1]:
-        st.info("No cell is done yet.", icon=":material/hourglass_empty:")
+        st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
         return
     found = _results(house, kept.id, tuple(sorted(store.counts(kept.id).items())), experiment.model_dump_json())
     if kept.status == "running":
-        st.caption("The table shows what was done when the page was drawn.")
-        if st.button("Draw again", icon=":material/refresh:", key="experiment-draw"):
+        st.caption(_("The table shows what was done when the page was drawn."))
+        if st.button(_("Draw again"), icon=":material/refresh:", key="experiment-draw"):
             st.rerun()
     if found.table.lines:
         _shown(house, found)
@@ -66,24 +72,28 @@ def experiment_view(house: Courthouse, kept: Kept) -> None:
 
 def _shown(house: Courthouse, found: Results) -> None:
     groups = found.table.groups
-    group = st.selectbox("Cases", groups, key="experiment-group") if len(groups) > 1 else groups[0]
-    st.dataframe(_table(found, group), hide_index=True, width="stretch")
+    group = (
+        st.selectbox(_("Cases"), groups, key="experiment-group", format_func=translated)
+        if len(groups) > 1
+        else groups[0]
+    )
+    table(_table(found, group))
     pairs = [pair for pair in found.pairs if pair.group == group]
     overall = [one for one in found.overall if one.group == group]
     for line in summary(pairs, overall):
         st.markdown(literal(line))
     if pairs:
-        with st.expander(f"Every pair of arms ({len(pairs)})"):
+        with st.expander(_("Every pair of arms ({pairs})", pairs=len(pairs))):
             for pair in pairs:
                 st.markdown(f"- {literal(sentence(pair))}")
     known = {measure.name: measure for measure in found.measures}
     measure = known[
-        st.selectbox("Figures of", list(known), format_func=lambda one: known[one].title, key="experiment-of")
+        st.selectbox(_("Figures of"), list(known), format_func=lambda one: known[one].title, key="experiment-of")
     ]
     theme = st.context.theme.type or "light"
     st.plotly_chart(draw_values(found.table, group, measure, theme), key="experiment-values")
     if any(spent.calls for spent in found.table.spent.values()):
-        st.subheader("What it costs", help="The line joins the arms that no other arm beats for less.")
+        st.subheader(_("What it costs"), help=_("The line joins the arms that no other arm beats for less."))
         st.plotly_chart(draw_frontier(found.table, group, measure, theme), key="experiment-frontier")
     if measure.each is not None:
         _matrix(house, found, group, measure, theme)
@@ -92,9 +102,9 @@ def _shown(house: Courthouse, found: Results) -> None:
 def _matrix(house: Courthouse, found: Results, group: str, measure: Measure, theme: str) -> None:
     groups = [found.groups[arm, group] for arm in found.arms if (arm, group) in found.groups]
     marks_ = sum(len(one.by_case) for one in groups)
-    st.subheader("Arms and cases", help="A circle is right, a cross is wrong. Choose a mark to open its run.")
+    st.subheader(_("Arms and cases"), help=_("A circle is right, a cross is wrong. Choose a mark to open its run."))
     if marks_ > MOST_MATRIX:
-        st.caption(f"{marks_:,} marks are too many to draw; the cells below have them all.")
+        st.caption(_("{marks} marks are too many to draw; the cells below have them all.", marks=f"{marks_:,}"))
         return
     event = st.plotly_chart(
         draw_matrix(groups, measure, theme), key="experiment-matrix", on_select="rerun", selection_mode="points"
@@ -104,7 +114,9 @@ def _matrix(house: Courthouse, found: Results, group: str, measure: Measure, the
         if run := run_of(found.rows, arm, case):
             st.session_state["run"] = run
             st.switch_page("pages/deliberation.py", query_params={"run": run})
-        st.caption(f"{literal(arm)} on {literal(case)} is a prediction made elsewhere: there is no run.")
+        st.caption(
+            _("{arm} on {case} is a prediction made elsewhere: there is no run.", arm=literal(arm), case=literal(case))
+        )
 
 
 def _progress(house: Courthouse, kept: Kept) -> None:
@@ -115,50 +127,64 @@ def _progress(house: Courthouse, kept: Kept) -> None:
     failed = sum(many for (_, state), many in counts.items() if state == "failed")
     icon, word, colour = STATUS[kept.status]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(word, icon=icon, color=colour)
-        if kept.status == "running" and st.button("Pause", icon=":material/pause:", key="experiment-pause"):
+        st.badge(translated(word), icon=icon, color=colour)
+        if kept.status == "running" and st.button(_("Pause"), icon=":material/pause:", key="experiment-pause"):
             _do(lambda: house.experiments.pause(kept.id))
         if kept.status == "paused" and st.button(
-            "Go on", icon=":material/play_arrow:", key="experiment-go", type="primary"
+            _("Go on"), icon=":material/play_arrow:", key="experiment-go", type="primary"
         ):
             _do(lambda: house.experiments.go(kept.id, typed_keys()))
         if (
             failed
             and kept.status != "running"
-            and st.button(f"Try the {failed:,} failed cells again", icon=":material/replay:", key="experiment-again")
+            and st.button(
+                _("Try the {failed} failed cells again", failed=f"{failed:,}"),
+                icon=":material/replay:",
+                key="experiment-again",
+            )
         ):
             _do(lambda: house.experiments.try_again(kept.id, typed_keys()))
         if kept.status == "paused":
             _raise(house, kept)
-        with st.popover("Delete", icon=":material/delete:"):
+        with st.popover(_("Delete"), icon=":material/delete:"):
             st.caption(
-                "The experiment and its runs are deleted. All answers stay: the same experiment again asks nothing."
+                _("The experiment and its runs are deleted. All answers stay: the same experiment again asks nothing.")
             )
-            if st.button("Delete the experiment", key="experiment-delete", type="primary"):
+            if st.button(_("Delete the experiment"), key="experiment-delete", type="primary"):
                 house.experiments.delete(kept.id)
                 _leave()
     if kept.reason:
         st.caption(literal(kept.reason))
     if ended < total:
-        st.progress(ended / total, f"{ended:,} of {total:,} cells{_left(kept, ended, total)}")
+        st.progress(
+            ended / total,
+            _("{ended} of {total} cells{left}", ended=f"{ended:,}", total=f"{total:,}", left=_left(kept, ended, total)),
+        )
     took = store.took(kept.id)
     for place, arm in enumerate(kept.experiment.arms):
         if place in took:
             calls, tokens, cost = took[place]
             done = counts.get((place, "done"), 0)
             st.caption(
-                f"{literal(arm.name)}: {done:,} done, {count(calls)} calls, {count(tokens)} tokens, {literal(money(cost))}"
+                _(
+                    "{name}: {done} done, {calls} calls, {tokens} tokens, {cost}",
+                    name=literal(arm.name),
+                    done=f"{done:,}",
+                    calls=count(calls),
+                    tokens=count(tokens),
+                    cost=literal(money(cost)),
+                )
             )
 
 
 def _raise(house: Courthouse, kept: Kept) -> None:
     """Another budget."""
-    with st.popover("Budget", icon=":material/payments:"):
+    with st.popover(_("Budget"), icon=":material/payments:"):
         now = kept.experiment.budget
         new = st.number_input(
-            "US$ for the whole experiment (0 is no limit)", 0.0, None, now.money or 0.0, key="experiment-new-budget"
+            _("US$ for the whole experiment (0 is no limit)"), 0.0, None, now.money or 0.0, key="experiment-new-budget"
         )
-        if st.button("Set", key="experiment-set-budget"):
+        if st.button(_("Set"), key="experiment-set-budget"):
             budget = now.model_copy(update={"money": new or None})
             house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
             st.rerun()
@@ -170,7 +196,7 @@ def _left(kept: Kept, ended: int, total: int) -> str:
         return ""
     seen = st.session_state.setdefault(f"experiment-seen-{kept.id}", (time.monotonic(), ended))
     since, gone = time.monotonic() - seen[0], ended - seen[1]
-    return f", about {duration(since / gone * (total - ended))} left" if gone > 0 else ""
+    return _(", about {since} left", since=duration(since / gone * (total - ended))) if gone > 0 else ""
 
 
 def _table(found: Results, group: str) -> pd.DataFrame:
@@ -182,8 +208,10 @@ def _table(found: Results, group: str) -> pd.DataFrame:
         shown: dict[str, object] = {"arm": arm}
         for measure in found.measures:
             one, more = line.values.get(measure.name), better.get((measure.name, group, arm), 0)
-            interval = f" ({number(one.low, measure)} to {number(one.high, measure)})" if one else ""
-            mark = f" · better than {more}" if more else ""
+            interval = (
+                _(" ({low} to {high})", low=number(one.low, measure), high=number(one.high, measure)) if one else ""
+            )
+            mark = _(" · better than {more}", more=more) if more else ""
             shown[measure.title] = f"{number(one.value, measure)}{interval}{mark}" if one else "–"
         spent = found.table.spent[arm]
         steady = found.steady[arm]
@@ -199,18 +227,21 @@ def _table(found: Results, group: str) -> pd.DataFrame:
 
 def _every_cell(found: Results) -> None:
     failed = [row for row in found.rows if row.state == "failed"]
-    with st.expander(f"Every cell ({len(found.rows):,})" + (f", {len(failed):,} failed" if failed else "")):
+    with st.expander(
+        _("Every cell ({rows})", rows=f"{len(found.rows):,}")
+        + (_(", {failed} failed", failed=f"{len(failed):,}") if failed else "")
+    ):
         frame = frame_of(found.rows, found.measures)
         frame["run"] = [
             f"deliberation?run={row.run}" if row.run and row.state == "done" else None for row in found.rows
         ]
-        link = st.column_config.LinkColumn("run", display_text=r"run=(.+)$")
-        st.dataframe(frame, hide_index=True, width="stretch", column_config={"run": link})
+        link = st.column_config.LinkColumn(_("run"), display_text=r"run=(.+)$")
+        table(frame, {"run": link})
     name = found.kept.name
     with st.container(horizontal=True):
-        st.download_button("Cells as CSV", frame_of(found.rows, found.measures).to_csv(index=False), f"{name}.csv")
-        st.download_button("Table as Markdown", markdown(found.table, found.pairs, found.overall), f"{name}.md")
-        st.download_button("Table as LaTeX", latex(found.table, found.pairs), f"{name}.tex")
+        st.download_button(_("Cells as CSV"), frame_of(found.rows, found.measures).to_csv(index=False), f"{name}.csv")
+        st.download_button(_("Table as Markdown"), markdown(found.table, found.pairs, found.overall), f"{name}.md")
+        st.download_button(_("Table as LaTeX"), latex(found.table, found.pairs), f"{name}.tex")
 
 
 @st.cache_resource(max_entries=4, show_spinner="Adding up ...")

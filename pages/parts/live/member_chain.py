@@ -11,6 +11,7 @@ from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member
+from courtroom.language import _
 from courtroom.media.medium import Medium
 from courtroom.questions.interview import last_call
 from pages.parts.live.interview_view import interview_view
@@ -48,7 +49,7 @@ def member_chain(house: Courthouse, procedure: Procedure, record: Record, member
             continue
         st.markdown(f"#### {literal(stage.name)}")
         if shared:
-            st.caption("Examined once for the whole panel:")
+            st.caption(_("Examined once for the whole panel:"))
         for call in calls or shared:
             _call(house, record, call)
 
@@ -64,17 +65,17 @@ def _call(house: Courthouse, record: Record, call: Called) -> None:
     with st.container(border=True):
         st.markdown(f"**{literal(call.title)}**")
         if call.error:
-            st.warning(f"No answer: {literal(call.error)}")
+            st.warning(_("No answer: {error}", error=literal(call.error)))
         if call.value:
             answer_view(call.value)
         media = _media(house, call)
         if media:
-            with st.expander(f"Looked at {len(media)} pictures or videos", icon=":material/image:"):
+            with st.expander(_("Looked at {media} pictures or videos", media=len(media)), icon=":material/image:"):
                 for column, medium in zip(st.columns(max(2, len(media))), media, strict=False):
                     with column:
                         medium_view(house, medium, key=call.path)
         if call.described:
-            st.caption("By description only, as this model can't see: " + literal(", ".join(call.described)))
+            st.caption(_("By description only, as this model can't see: ") + literal(", ".join(call.described)))
         st.caption(literal(call.path))
 
 

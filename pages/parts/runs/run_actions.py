@@ -11,18 +11,19 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunLine
+from courtroom.language import _
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 
 
 def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
     """Continue, export, delete. The run's record is read only when one of these is wanted."""
-    with st.popover("More"):
+    with st.popover(_("More")):
         _actions(house, row, interrupted)
 
 
 def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
-    if (row.status in ("paused", "failed") or interrupted) and st.button("Continue", key=f"go-{row.id}"):
+    if (row.status in ("paused", "failed") or interrupted) and st.button(_("Continue"), key=f"go-{row.id}"):
         try:
             house.runner.go(row.id, keys=typed_keys())
         except CourtroomError as error:
@@ -43,7 +44,7 @@ def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
             house.experiments.repeats.sentence(row.id),
         ),
     )  # fmt: skip
-    if st.button("Delete", key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):
+    if st.button(_("Delete"), key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):
         try:
             house.record(row.id)  # one that can't be read could not be brought back
         except CourtroomError as error:

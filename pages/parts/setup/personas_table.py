@@ -9,6 +9,7 @@ import streamlit as st
 
 from courtroom.cases.case import Case
 from courtroom.engine.knobs import Widget
+from courtroom.language import _
 from pages.parts.shared.draft import Draft
 from pages.parts.shared.inert import literal
 
@@ -21,20 +22,23 @@ def personas_table(draft: Draft, case: Case) -> None:
     try:
         jury: list[dict[str, Any]] = draft.complete(case)[name]
     except ValueError:
-        st.caption("Mend the setup first.")
+        st.caption(_("Mend the setup first."))
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if st.button("Draw others", icon=":material/casino:", help="Other personas, by another seed."):
+        if st.button(_("Draw others"), icon=":material/casino:", help=_("Other personas, by another seed.")):
             draft.values[name] = []
             draft.seed += 1
             draft.version += 1
             st.rerun()
-        if draft.values[name] and st.button("Back to those drawn by the seed", icon=":material/restart_alt:"):
+        if draft.values[name] and st.button(_("Back to those drawn by the seed"), icon=":material/restart_alt:"):
             draft.values[name] = []
             draft.version += 1
             st.rerun()
     st.caption(
-        f"{len(jury)} jurors. Change any cell; traits and interests are lists with commas. The number of jurors is a knob."
+        _(
+            "{jury} jurors. Change any cell; traits and interests are lists with commas. The number of jurors is a knob.",
+            jury=len(jury),
+        )
     )
     table = pd.DataFrame([{**row, **{part: ", ".join(row[part]) for part in LISTS}} for row in jury])
     edited = st.data_editor(
@@ -44,8 +48,8 @@ def personas_table(draft: Draft, case: Case) -> None:
         hide_index=True,
         height=min(640, 60 + 36 * len(jury)),
         column_config={
-            "age": st.column_config.NumberColumn("age", min_value=18, max_value=95, step=1),
-            "background": st.column_config.TextColumn("background", width="medium"),
+            "age": st.column_config.NumberColumn(_("age"), min_value=18, max_value=95, step=1),
+            "background": st.column_config.TextColumn(_("background"), width="medium"),
         },
     )
     rows = [

@@ -11,6 +11,7 @@ from courtroom.engine.blocks import Beside, Block, Cards, Diff, Flow, Graph, Mar
 from courtroom.engine.procedure import Procedure
 from courtroom.figures.graph import draw_graph
 from courtroom.figures.palette import tone
+from courtroom.language import _, translated
 from courtroom.text.diffs import changes
 from pages.parts.shared.inert import escaped, inert, literal
 
@@ -24,10 +25,12 @@ def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, k
     labels = list(labelled)
     chosen = labels[-1]
     if len(labels) > MOST_SIDE_BY_SIDE:
-        chosen = st.selectbox("Show", labels, key=f"label-{key}-{len(labels)}", label_visibility="collapsed")
+        chosen = st.selectbox(
+            _("Show"), labels, key=f"label-{key}-{len(labels)}", label_visibility="collapsed", format_func=translated
+        )
     elif len(labels) > 1:
         chosen = st.segmented_control(
-            "Show",
+            _("Show"),
             labels,
             default=labels[-1],
             required=True,
@@ -112,7 +115,9 @@ def _flow(flow: Flow) -> None:
         if number:
             st.html('<div style="text-align:center;opacity:.6;line-height:1">↓</div>')
         with st.container(border=True):
-            word = {"passed": " · Pass", "rejected": " · Reject", "to come": " · to come", "done": ""}[step.state]
+            word = {"passed": _(" · Pass"), "rejected": _(" · Reject"), "to come": _(" · to come"), "done": ""}[
+                step.state
+            ]
             st.markdown(f"{MARKS[step.state]} **{literal(step.title)}** · {literal(step.who)}{word}")
             if step.body:
                 inert(step.body, small=True)

@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from courtroom.cases.case import Case
 from courtroom.engine.knobs import Widget, bounds, fields_drawn, is_group, plain
 from courtroom.engine.setup import Budget, Setup
+from courtroom.language import _, translated
 from pages.parts.shared.draft import Draft
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import declared, literal
@@ -38,7 +39,7 @@ def knobs(draft: Draft, case: Case) -> None:
     for name, group in groups.items():
         st.subheader(declared(fields[name].title or name), help=fields[name].description)
         _grid(group.model_fields, draft.values[name], draft, f"{name}-")  # type: ignore[union-attr]
-    st.subheader("Budget", help="The run pauses when one of these is used up; it can be raised and continued.")
+    st.subheader(_("Budget"), help=_("The run pauses when one of these is used up; it can be raised and continued."))
     _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
 
 
@@ -52,7 +53,7 @@ def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: Draft,
             values[name] = draw(field, values[name], draft.key(prefix + name))
             default = field.get_default(call_default_factory=True)
             if values[name] != default:
-                st.caption(f"Default: {literal(default)}")
+                st.caption(_("Default: {default}", default=literal(default)))
 
 
 def _base(field: FieldInfo, value: str, key: str) -> str:
@@ -60,7 +61,12 @@ def _base(field: FieldInfo, value: str, key: str) -> str:
     bases = courthouse().knowledge.bases()
     options = [*bases, *({value} - set(bases))]
     chosen: str = st.selectbox(
-        declared(field.title or ""), options, options.index(value), key=key, help=field.description
+        declared(field.title or ""),
+        options,
+        options.index(value),
+        key=key,
+        help=field.description,
+        format_func=translated,
     )
     return chosen
 
@@ -75,7 +81,7 @@ def _several(field: FieldInfo, options: dict[str, str], draft: Draft, name: str)
         format_func=lambda one: options.get(one, one),
         key=draft.key(name),
         help=field.description,
-        placeholder="the first one",
+        placeholder=_("the first one"),
     )
 
 
@@ -85,7 +91,7 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
     kind, optional = plain(field.annotation)
     if get_origin(kind) is Literal:
         options = list(get_args(kind))
-        return st.selectbox(title, options, options.index(value), key=key, help=help_text)
+        return st.selectbox(title, options, options.index(value), key=key, help=help_text, format_func=translated)
     if kind is bool:
         return st.toggle(title, value, key=key, help=help_text)
     if kind in (int, float):
@@ -97,6 +103,6 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
         step = 1 if kind is int else 0.1
         return st.number_input(
             title, kind(low) if low is not None else None, kind(high) if high is not None else None, number,
-            step=step, key=key, help=help_text, placeholder="not set" if optional else None,
+            step=step, key=key, help=help_text, placeholder=_("not set") if optional else None,
         )  # fmt: skip
     return st.text_input(title, value or "", key=key, help=help_text)

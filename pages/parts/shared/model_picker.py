@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
 from courtroom.models.connections import Connections
 from courtroom.models.keys import KEYS
 from courtroom.models.offers import Offer, offers
@@ -44,7 +45,7 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
     now = _label(Offer(id=values["id"], connection=values.get("connection", "")))
     options = [*known, *([now] if now not in known else [])]
     chosen = st.selectbox(
-        "Model",
+        _("Model"),
         options,
         options.index(now),
         key=f"{key}-id",
@@ -67,10 +68,10 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
     if values["id"] in ABOUT:
         return
     if not st.button(
-        "Try it",
+        _("Try it"),
         key=f"{key}-try",
         icon=":material/labs:",
-        help="Asks it four short questions, which may cost a little.",
+        help=_("Asks it four short questions, which may cost a little."),
     ):
         return
     from courtroom.upkeep.model_check import Trial, trials
@@ -83,7 +84,7 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
 
     token = KEYS.set(dict(st.session_state.get("typed_keys", {})))
     try:
-        with st.spinner("Asking the model ..."):
+        with st.spinner(_("Asking the model ...")):
             found = asyncio.run(ask())
     except CourtroomError as error:
         st.error(literal(str(error)))
@@ -91,7 +92,7 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
     finally:
         KEYS.reset(token)
     for trial in found:
-        price = f", US$ {trial.cost:.6f}" if trial.cost is not None else ""
+        price = _(", US$ {cost}", cost=f"{trial.cost:.6f}") if trial.cost is not None else ""
         sentence = literal(f"{trial.about}: {trial.sentence} ({trial.seconds:.1f} s{price})")
         (st.success if trial.works else st.warning)(sentence)
 
@@ -101,15 +102,16 @@ def one_for_each_seat(
 ) -> bool:
     """A different model for each seat, in turn. True where the seats were given models."""
     known = reachable(connections)
-    with st.popover("A different model for each seat", icon=":material/groups:"):
+    with st.popover(_("A different model for each seat"), icon=":material/groups:"):
         labels = st.multiselect(
-            "Models, in turn",
+            _("Models, in turn"),
             [label for label in known if label != PERSON],
             key=f"{key}-seats",
             accept_new_options=True,
-            help="The first seat gets the first model, and so on; after the last one the first comes again.",
+            help=_("The first seat gets the first model, and so on; after the last one the first comes again."),
+            format_func=translated,
         )
-        if not st.button("Give them out", key=f"{key}-give", disabled=not labels):
+        if not st.button(_("Give them out"), key=f"{key}-give", disabled=not labels):
             return False
     rest = {name: value for name, value in base.items() if name not in ("id", "connection")}
     for place, member in enumerate(members):

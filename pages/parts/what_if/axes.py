@@ -11,6 +11,7 @@ from courtroom.engine.changes import read_values, value_at
 from courtroom.engine.knobs import leaves, plain
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.language import _, translated
 from courtroom.sweeps.plan import Axis, evidence_left_out, members_left_out, rules_left_out, values
 from courtroom.sweeps.proposals import LEFT_AS_THEY_ARE
 from pages.parts.shared.inert import literal
@@ -25,12 +26,14 @@ def chosen_axes(procedure: Procedure, base: Record) -> list[Axis]:
         "Each member": members_left_out(procedure, base.setup, base.case, base.run.seed),
         "Each rule": rules_left_out(base.setup),
     }
-    offered = {f"{title} ({len(axis)})": axis for title, axis in turns.items() if axis}
-    left_out = st.multiselect("Leave out in turn", list(offered), key=f"sweep-drop-{base.run.id}")
+    offered = {f"{translated(title)} ({len(axis)})": axis for title, axis in turns.items() if axis}
+    left_out = st.multiselect(
+        _("Leave out in turn"), list(offered), key=f"sweep-drop-{base.run.id}", format_func=translated
+    )
     axes = [offered[title] for title in left_out]
     fields = varied(procedure)
     paths = st.multiselect(
-        "Vary",
+        _("Vary"),
         list(fields),
         format_func=lambda path: f"{fields[path].title or path} ({path})",
         key=f"sweep-vary-{base.run.id}",
@@ -54,16 +57,18 @@ def varied(procedure: Procedure) -> dict[str, FieldInfo]:
 
 def _values(field: FieldInfo, now: Any, key: str, path: str) -> list[Any]:
     """The values of one knob: picked where there are few, typed where there are many."""
-    kind, _ = plain(field.annotation)
-    title = f"{literal(field.title or path)}: now {literal(now)}"
+    kind = plain(field.annotation)[0]
+    title = _("{title}: now {now}", title=literal(field.title or path), now=literal(now))
     if kind is bool:
-        st.caption(f"{title}; both are heard.")
+        st.caption(_("{title}; both are heard.", title=title))
         return [True, False]
     if get_origin(kind) is Literal:
         others = [value for value in get_args(kind) if value != now]
-        return st.multiselect(title, list(get_args(kind)), others, key=key, help=field.description)
+        return st.multiselect(
+            title, list(get_args(kind)), others, key=key, help=field.description, format_func=translated
+        )
     text = st.text_input(
         title, key=key, help=field.description,
-        placeholder="values with commas, e.g. " + ("offline, openai/gpt-4o-mini" if kind is str else "1, 2, 3"),
+        placeholder=_("values with commas, e.g. ") + (_("offline, openai/gpt-4o-mini") if kind is str else "1, 2, 3"),
     )  # fmt: skip
     return read_values(text) if text.strip() else []
