@@ -13,18 +13,51 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
+from jinja2 import Environment
+
 from courtroom.errors import CourtroomError
+from courtroom.room.reading import TEXT
 
 ROOT = Path(__file__).parents[1]
 Found = dict[str, set[str]]
 """Files by message; a message in two forms is `one\\0several`."""
 WORD = re.compile(r"[A-Za-z]{2,}")
 MARKUP = re.compile(r"<[^<>]*>|:material/\w+:|:(?:small|gray|red|green|blue|orange)\[|\]\([^)]*\)|\{\w*\}|&\w+;")
-KEY = re.compile(r"[a-z_\-\d/.:?=&+#]*|[\w\-/.?=]*(\{\w*\}[\w\-/.?=]*)+(?<=[\w}])")
+KEY = re.compile(
+    r"rgba\(.*\)|#[0-9A-F]{6}|bottom center|[a-z_\-\d/.:?=&+#]*|[\w\-/.?=]*(\{\w*\}[\w\-/.?=]*)+(?<=[\w}])"
+)
 STYLE = re.compile(r"\s*<style|[\w-]+:[^ ]+;|<\w+ [^>]*$|[^<>]*\"><|url\(")
 NO_TEXT = {
-    *("ABCD", "AB", "CNY", "English", "IoU", "Topo", "SemSim", "BM25", "JSON", "CSV", "US$", "README.md", "JPEG", "PNG", "GIF"),
+    *(
+        "ABCD",
+        "AB",
+        "CNY",
+        "English",
+        "IoU",
+        "Topo",
+        "SemSim",
+        "BM25",
+        "JSON",
+        "CSV",
+        "US$",
+        "README.md",
+        "JPEG",
+        "PNG",
+        "GIF",
+    ),
     *("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE", "COURTROOM_CONNECTIONS", "Courtroom"),
+    *(
+        "[data-testid^='stBaseButton-primary']:not(:disabled)",
+        "judgment/similar-{id}-",
+        "ollama/deepseek-r1:8b-llama-distill-q4_K_M",
+    ),
+    *(
+        "Qwen/Qwen2.5-7B-Instruct",
+        "anyOf",
+        "pages/deliberation.py",
+        '{"reasoning_effort": "low"}',
+        "0=entailment,1=not_entailment",
+    ),
     *("\nAnswer with one JSON object and nothing else.", "run=(.+)$", "$defs", "$ref", "[^A-Za-z0-9._-]+", "not x"),
 }
 """Names, and what is matched against other text."""
@@ -41,7 +74,20 @@ DISPLAYED = {"Text", "Table", "Card", "Cards", "Step", "Diff", "Graph", "Marked"
              "_warning", "_error", "_break", "_say_paused", "Decision", "Part", "Fact", "PaperSetting", "N_", "_fail", "_halt", "halt",
              "warn", "Note", "Flow", "Beside"}  # fmt: skip
 """Calls of the engine that declare or show what they are given."""
-SHOWN_PARTS = {"title", "help", "summary", "note", "reason", "why", "outcome", "empty", "caption", "parts", "none", "description"}
+SHOWN_PARTS = {
+    "title",
+    "help",
+    "summary",
+    "note",
+    "reason",
+    "why",
+    "outcome",
+    "empty",
+    "caption",
+    "parts",
+    "none",
+    "description",
+}
 """Arguments of the engine that are shown, whatever they are given to."""
 SENTENCE = re.compile(r"(?s)(\{\w+\}|[A-Z“]).*[a-z}”)`'] ?[a-z}].*[.?!]$")
 DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/verdict.py", "judging/views.py", "judging/dispute_sides.py", "sweeps/plan.py",
@@ -53,12 +99,20 @@ DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/verdict.py", "j
 """Files of the engine all of whose words are shown."""
 UNSEEN = ("shell/", "upkeep/", "benchmarks/", "language/", "cases/prompts", "engine/registration.py", "engine/check_", "__main__.py",
           "procedures/verdict/train.py", "models/providers", "text/", "judging/commonest.py", "judging/dispute_cues.py",
-          "engine/paper.py", "__init__.py", "datasets/selection.py", "engine/apart")  # fmt: skip
+          "engine/paper.py", "engine/stages.py", "__init__.py", "datasets/selection.py", "datasets/importing.py:", "experiments/written.py",
+          "evaluation/agreement.py", "evaluation/bootstrap.py", "evaluation/labels.py", "evaluation/significance.py", "evaluation/lawbench.py",
+          "sweeps/results.py", "models/schema.py", "models/rendering.py", "models/transport.py", "models/litellm_model.py", "models/warm.py",
+          "figures/palette.py", "figures/layout.py")  # fmt: skip
 """Files that no reader of the interface sees: the shell speaks English, and so do prompts and what an author of procedures got wrong."""
-PROMPTS = re.compile(r"(tasks|offline)[\w]*(\.py|/)|prompts/|rules\.py|points_of_view\.py|interview\.py")
+PROMPTS = re.compile(
+    r"(procedures|judging)/.*((tasks|offline)\w*(\.py|/)|prompts/|rules\.py|points_of_view\.py)|questions/interview\.py"
+)
 """Files of prompts and answers, in the language of their case; only what they declare is shown."""
 FORMATTED = re.compile(r"\{(\w+):[^{}]*\}")
-TEXT_OF_ROOM = re.compile(r"""\bt\((["'])((?:(?!\1).)*)\1""")
+FIELDS = re.compile(r"procedures/|panel/|models/spec\.py|engine/setup\.py")
+"""Where fields are declared that a page draws."""
+OF_A_CASE = re.compile(r"cases/readers/|datasets/forms/")
+"""Files whose questions belong to cases, in the cases' own language."""
 
 
 def found() -> Found:
@@ -72,8 +126,13 @@ def found() -> Found:
             for message in Source(path, name).messages():
                 messages.setdefault(message, set()).add(name)
     for path in sorted((ROOT / "courtroom/room/static").glob("*.js")):
-        for found_text in TEXT_OF_ROOM.finditer(path.read_text(encoding="utf-8")):
+        for found_text in TEXT.finditer(path.read_text(encoding="utf-8")):
             messages.setdefault(found_text[2], set()).add(path.relative_to(ROOT).as_posix())
+    for path in sorted((ROOT / "courtroom/report").glob("*.j2")):
+        for _lineno, _function, message in Environment(extensions=["jinja2.ext.i18n"]).extract_translations(
+            path.read_text(encoding="utf-8"), ("_",)
+        ):
+            messages.setdefault(str(message[0] if isinstance(message, tuple) else message), set()).add(path.relative_to(ROOT).as_posix())
     for one in [message for message in messages if "\0" in message]:
         for form in one.split("\0"):
             if form in messages:
@@ -96,7 +155,11 @@ class Source:
 
     def messages(self) -> Iterator[str]:
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("_", "N_", "ngettext"):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("_", "N_", "ngettext")
+            ):
                 given = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
                 if node.func.id == "ngettext":
                     yield "\0".join(given[:2])
@@ -122,16 +185,26 @@ class Source:
             text = "".join(part.value if isinstance(part, ast.Constant) else "{x}" for part in node.values)  # type: ignore[misc]
         else:
             return False
-        return text not in NO_TEXT and not KEY.fullmatch(text) and not STYLE.match(text) and bool(WORD.search(MARKUP.sub("", text)))
+        return (
+            text not in NO_TEXT
+            and not KEY.fullmatch(text)
+            and not STYLE.match(text)
+            and bool(WORD.search(MARKUP.sub("", text)))
+        )
 
     def _is_shown(self, node: ast.AST) -> bool:
         """Whether a reader may see a text: by what stands around it, from the inside out."""
-        sentence = any(SENTENCE.fullmatch(one) for one in templates(node))
+        texts = templates(node)
+        if OF_A_CASE.match(self.name) and texts[0].endswith("?"):
+            return False
+        sentence = any(SENTENCE.fullmatch(one) for one in texts)
         drawn = self.all_drawn and not (PROMPTS.search(self.name))
         child, parent = node, self.parents[node]
         while True:
             match parent:
-                case ast.JoinedStr() | ast.FormattedValue() | ast.Expr() | ast.Compare() | ast.Subscript() | ast.Assert():
+                case ast.JoinedStr() | ast.FormattedValue() | ast.Compare() | ast.Subscript() | ast.Assert():
+                    return False
+                case ast.Expr() if child is node:  # a docstring
                     return False
                 case ast.keyword(arg=arg) if arg in NOT_SHOWN:
                     return False
@@ -139,9 +212,13 @@ class Source:
                     drawn = True
                 case ast.Call(func=func):
                     called = ast.unparse(func).split(".")[-1].split("[")[0]
+                    if called == "Field" and not FIELDS.match(self.name):
+                        return False
                     if called in ("_", "N_", "ngettext", "many") and child in parent.args:
                         return False
-                    if (called in LOOKED_UP and child in parent.args) or (called in ("info", "warning", "error") and "log" in ast.unparse(func)):
+                    if (called in LOOKED_UP and child in parent.args) or (
+                        called in ("info", "warning", "error") and "log" in ast.unparse(func)
+                    ):
                         return False
                     if called in DISPLAYED or called in ERRORS:
                         drawn = True
@@ -153,7 +230,9 @@ class Source:
                     return False
                 case ast.Dict(keys=keys) if child in keys and not self.page and isinstance(node, ast.Constant):
                     return False
-                case ast.FunctionDef(returns=returns, decorator_list=decorators) if child is returns or child in decorators:
+                case ast.FunctionDef(returns=returns, decorator_list=decorators) if (
+                    child is returns or child in decorators
+                ):
                     return False
                 case ast.Raise():
                     return True
@@ -199,7 +278,11 @@ def _place(value: ast.expr, names: dict[str, str]) -> str:
     """A name for a value, by what it is; the same for the same value."""
     source = ast.unparse(value)
     if source not in names:
-        words = [word for word in re.findall(r"[a-z_]+", source.lower()) if word not in ("literal", "len", "str", "join", "self", "for", "in")]
+        words = [
+            word
+            for word in re.findall(r"[a-z_]+", source.lower())
+            if word not in ("literal", "len", "str", "join", "self", "for", "in")
+        ]
         name = (words[0] if len(words) == 1 else words[-1] if words else "value").strip("_") or "value"
         while name in names.values():
             name += "_"

@@ -5,7 +5,7 @@
  * @param hooks what links lead to: `call(path, label)` gives a link to a call, `member(id)` opens all of a member.
  */
 function mountRoom(host, hooks = {}) {
-  const root = el("div", "room"); root.setAttribute("role", "region"); root.setAttribute("aria-label", "The room");
+  const root = el("div", "room"); root.setAttribute("role", "region"); root.setAttribute("aria-label", t("The room"));
   let scene = null, at = -1, following = true, live = [], opener = "";
 
   const drawer = drawerPart(hooks, (id) => { root.classList.remove("open"); if (id) bench.focus(opener || id); });

@@ -103,7 +103,7 @@ def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, p
             wall_s=duration(run.wall_s),
         )
     )
-    st.page_link(_("pages/deliberation.py"), label=_("Open"), icon=":material/gavel:", query_params={"run": run.run})
+    st.page_link("pages/deliberation.py", label=_("Open"), icon=":material/gavel:", query_params={"run": run.run})
 
 
 def in_a_sentence(comparison: Comparison) -> str:
