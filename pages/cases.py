@@ -42,7 +42,7 @@ def card(case: CaseSummary) -> None:
         st.markdown(f"**{literal(case.title)}**")
         facts = [case.kind_title, LANGUAGES.get(case.language, case.language), *case.brief]
         st.caption(" · ".join(literal(fact) for fact in facts))
-        counts = [many(number, word) for number, word in _media(case) if number]
+        counts = [*filter(None, _media(case))]
         if counts:
             st.caption(", ".join(counts))
         if case.real:
@@ -57,8 +57,8 @@ def card(case: CaseSummary) -> None:
                 st.badge(_("Sample"), color="gray")
 
 
-def _media(case: CaseSummary) -> tuple[tuple[int, str], ...]:
-    return (case.images, "picture"), (case.videos, "video")
+def _media(case: CaseSummary) -> tuple[str, ...]:
+    return case.images and many(case.images, "picture") or "", case.videos and many(case.videos, "video") or ""
 
 
 def write() -> None:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from courtroom.cases.files import explain
 from courtroom.engine.knobs import Widget
 from courtroom.errors import CourtroomError, log_file
-from courtroom.language import _
+from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from pages.parts.setup.embedding_form import embedding_form, embedding_notes
@@ -43,7 +43,7 @@ if parent is None:
     st.session_state["case"] = case_id
     case = house.library.case(case_id)
     for told in house.broken.values():
-        st.warning(literal(f"{told} {log_file()} has the rest."))
+        st.warning(literal(_("{told} {log} has the rest.", told=translated(told), log=log_file())))
     procedures = [procedure for procedure in house.procedures.values() if procedure.hears == case.kind]
     procedure = top[1].selectbox(
         _("Procedure"), procedures, format_func=lambda p: p.title, help=_("Which published procedure hears the case.")
@@ -151,7 +151,7 @@ with start_bar:
     if not problems:
         paper_view(procedure, setup)
         if setup.model.id == OFFLINE:
-            st.caption(NOTICE)
+            st.caption(translated(NOTICE))
         embedding_notes(procedure, setup.embedding, house)
         for warning in setup.warnings():
             st.warning(literal(warning), icon=":material/warning:")

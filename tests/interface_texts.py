@@ -8,15 +8,20 @@ A sentence with values becomes a message with named places; where it has two for
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
 
 from jinja2 import Environment
+from pydantic import BaseModel
 
 from courtroom.errors import CourtroomError
+from courtroom.procedures import PROCEDURES
 from courtroom.room.reading import TEXT
+from courtroom.settings import DATA
 
 ROOT = Path(__file__).parents[1]
 Found = dict[str, set[str]]
@@ -48,7 +53,7 @@ NO_TEXT = {
     *("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE", "COURTROOM_CONNECTIONS", "Courtroom"),
     *(
         "[data-testid^='stBaseButton-primary']:not(:disabled)",
-        "judgment/similar-{id}-",
+        "judgment/similar-{x}-",
         "ollama/deepseek-r1:8b-llama-distill-q4_K_M",
     ),
     *(
@@ -132,12 +137,49 @@ def found() -> Found:
         for _lineno, _function, message in Environment(extensions=["jinja2.ext.i18n"]).extract_translations(
             path.read_text(encoding="utf-8"), ("_",)
         ):
-            messages.setdefault(str(message[0] if isinstance(message, tuple) else message), set()).add(path.relative_to(ROOT).as_posix())
+            messages.setdefault(str(message[0] if isinstance(message, tuple) else message), set()).add(
+                path.relative_to(ROOT).as_posix()
+            )
+    for message, name in (*_fields_of_answers(), *_personas()):
+        messages.setdefault(message, set()).add(name)
     for one in [message for message in messages if "\0" in message]:
         for form in one.split("\0"):
             if form in messages:
                 messages[one] |= messages.pop(form)
     return messages
+
+
+def _fields_of_answers() -> Iterator[tuple[str, str]]:
+    """The names of all fields of answers, as they are read, and the words that can stand in them."""
+    for procedure in PROCEDURES.values():
+        for task in procedure.tasks:
+            yield from ((one, "courtroom/procedures") for one in _names(task.answer, ""))
+
+
+def _names(kind: Any, before: str) -> Iterator[str]:
+    """Names of fields, alone and after the group in which they stand, as the room reads them."""
+    for inner in get_args(kind):
+        yield from _names(inner, before)
+    if get_origin(kind) is Literal:
+        yield from (word for word in get_args(kind) if isinstance(word, str) and WORD.search(word))
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        for name, field in kind.model_fields.items():
+            for read in {name, f"{before}{name}"}:
+                yield read.replace("_", " ").capitalize()
+            yield from _names(field.annotation, f"{before}{name} ")
+
+
+def _personas() -> Iterator[tuple[str, str]]:
+    """What the bundled personas are like."""
+    for persona in json.loads((DATA / "personas.json").read_text(encoding="utf-8")):
+        for text in (
+            persona["gender"],
+            persona["status"],
+            persona["background"],
+            *persona["traits"],
+            *persona["interests"],
+        ):
+            yield text, "data/personas.json"
 
 
 class Source:
@@ -202,7 +244,9 @@ class Source:
         child, parent = node, self.parents[node]
         while True:
             match parent:
-                case ast.JoinedStr() | ast.FormattedValue() | ast.Compare() | ast.Subscript() | ast.Assert():
+                case ast.JoinedStr() | ast.FormattedValue() | ast.Compare() | ast.Assert():
+                    return False
+                case ast.Subscript(slice=part) if child is part:
                     return False
                 case ast.Expr() if child is node:  # a docstring
                     return False

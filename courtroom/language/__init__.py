@@ -7,7 +7,7 @@ the engine made through `translated`. The English sentence is its own id in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -59,6 +59,11 @@ def ngettext(one: str, several: str, number: int, **values: object) -> str:
     wanted = language()
     text = (one if number == 1 else several) if wanted == ENGLISH else catalogue(wanted).counted(one, several)
     return text.format(**{"number": number, **values})
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Several of the engine's words in a row."""
+    return _(", ").join(translated(text) for text in texts)
 
 
 def N_(message: str) -> str:

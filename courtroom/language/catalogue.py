@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -11,10 +12,16 @@ from babel.messages.pofile import read_po
 LOCALE = Path(__file__).parent / "locale"
 LONGEST = 2000
 """Characters of a text that may be a sentence of the engine; a longer one is somebody's."""
-ENOUGH = 4
-"""Letters that a sentence with places must have outside them to be recognised."""
+FEW, ENOUGH = 4, 14
+"""Letters outside its places that a message must have to be recognised at all, and to be recognised by them alone."""
+SHORT = 60
+"""Characters of a value in a message of few letters."""
 PLACE = re.compile(r"\{(\w+)\}")
-ENDS = re.compile(r"(?<=[.?!])\s+(?=\S)")
+LETTER = re.compile(r"[A-Za-z]")
+BETWEEN = (re.compile(r"(\n+)"), re.compile(r"( · )"), re.compile(r"(?<=[.?!])(\s+)(?=\S)"))
+"""What stands between several texts of the engine: lines, parts of a line, sentences."""
+TAIL = re.compile(r"(\S(?:.{0,90}\S)?) ((?:must|is|may|holds|has|lacks) .*)")
+"""What is wrong with a field, after its name."""
 
 
 def path_of(language: str) -> Path:
@@ -28,6 +35,17 @@ def catalogue(language: str) -> Catalogue:
     return Catalogue(path_of(language))
 
 
+@dataclass(frozen=True)
+class Sentence:
+    """A message with places, as it is recognised."""
+
+    longest: str
+    pattern: re.Pattern[str]
+    text: str
+    letters: int
+    sure: bool
+
+
 class Catalogue:
     """All texts of one language.
 
@@ -37,7 +55,7 @@ class Catalogue:
 
     def __init__(self, path: Path) -> None:
         self._texts: dict[str, str] = {}
-        self._sentences: list[tuple[int, re.Pattern[str], str]] = []
+        self._sentences: list[Sentence] = []
         with path.open("rb") as file:
             for message in read_po(file, locale="zh", domain="courtroom"):
                 if not message.id or not message.string or message.fuzzy:
@@ -48,7 +66,7 @@ class Catalogue:
                     self._texts[one] = text
                     if "{" in one and any(str(name).startswith("courtroom/") for name, _ in message.locations):
                         self._add(one, text)
-        self._sentences.sort(key=lambda sentence: -sentence[0])
+        self._sentences.sort(key=lambda sentence: -sentence.letters)
         self.recognised = lru_cache(maxsize=8192)(self._recognised)
 
     def text(self, message: str) -> str:
@@ -61,41 +79,49 @@ class Catalogue:
 
     def _add(self, message: str, text: str) -> None:
         parts = PLACE.split(message)
-        fixed = sum(map(str.isalpha, "".join(parts[::2])))
-        if fixed < ENOUGH or any(place not in parts[1::2] for place in PLACE.findall(text)):
+        fixed = parts[::2]
+        letters = sum(map(str.isalpha, "".join(fixed)))
+        if letters < FEW or any(place not in parts[1::2] for place in PLACE.findall(text)):
             return
+        sure = letters >= ENOUGH
         seen: set[str] = set()
         pattern = ""
         for number, part in enumerate(parts):
             if number % 2 == 0:
                 pattern += re.escape(part)
             else:
-                pattern += f"(?P={part})" if part in seen else f"(?P<{part}>.+?)"
+                pattern += f"(?P={part})" if part in seen else f"(?P<{part}>.{'*' if sure else '+'}?)"
                 seen.add(part)
-        self._sentences.append((fixed, re.compile(pattern), text))
+        self._sentences.append(Sentence(max(fixed, key=len), re.compile(pattern), text, letters, sure))
 
     def _recognised(self, text: str) -> str:
         if len(text) > LONGEST:
             return text
         if (whole := self._whole(text)) is not None:
             return whole
-        parts = ENDS.split(text)
-        if len(parts) > 1:
-            return "".join(self._recognised(part) for part in _joined(parts, self))
+        for between in BETWEEN:
+            parts = between.split(text)
+            if len(parts) > 1:
+                told = [self.recognised(part) for part in parts]
+                return "".join(self._joined(part, said) for part, said in zip(parts, told, strict=True))
+        if (tail := TAIL.fullmatch(text)) and (said := self._whole(tail[2])) is not None:
+            return f"{tail[1]} {said}"
         return text
 
     def _whole(self, text: str) -> str | None:
+        """The translation of a text that is one message; a short one must have values that are numbers, or known themselves."""
         if text in self._texts:
             return self._texts[text]
-        for _, pattern, translated in self._sentences:
-            if found := pattern.fullmatch(text):
-                return translated.format(**{name: self.recognised(value) for name, value in found.groupdict().items()})
+        for sentence in self._sentences:
+            if sentence.longest in text and (found := sentence.pattern.fullmatch(text)):
+                values = found.groupdict()
+                if sentence.sure or all(self._fits(value) for value in values.values()):
+                    return sentence.text.format(**{name: self.recognised(value) for name, value in values.items()})
         return None
 
+    def _fits(self, value: str) -> bool:
+        return not LETTER.search(value) or len(value) <= SHORT and self.recognised(value) != value
 
-def _joined(parts: list[str], catalogue: Catalogue) -> list[str]:
-    """Sentences, with the space between two of them where the first stays as it is."""
-    return [
-        part if catalogue._whole(part) is not None or n == len(parts) - 1 else f"{part} "
-        for n, part in enumerate(parts)
-    ]
+    def _joined(self, part: str, said: str) -> str:
+        """Between two sentences Chinese has no space."""
+        return said.rstrip() if said != part and said.rstrip().endswith(("。", "？", "！")) else said

@@ -9,11 +9,12 @@ import streamlit as st
 
 from courtroom.engine.record import Record
 from courtroom.evaluation.comparison import APART, AnswerComparison, Comparison
-from courtroom.language import _, translated
+from courtroom.language import N_, _, translated
 from courtroom.report.page import label
 from pages.parts.shared.answer_view import answer_view
 from pages.parts.shared.beside import LETTERS, differences_view
 from pages.parts.shared.inert import literal
+from pages.parts.shared.table import table
 
 STATES = {
     "Not the same": APART,
@@ -46,19 +47,17 @@ def answers_beside(comparison: Comparison, records: Sequence[Record]) -> None:
     if not answers:
         st.caption(_("No answer fits these filters."))
         return
-    table = pd.DataFrame(
+    answers_told = pd.DataFrame(
         {
-            "path": [answer.path for answer in answers],
-            "question": [answer.title for answer in answers],
-            "answers": [answer.state for answer in answers],
-            "asked the same": ["yes" if answer.same_question else "no" for answer in answers],
+            N_("path"): [answer.path for answer in answers],
+            N_("question"): [answer.title for answer in answers],
+            N_("answers"): [answer.state for answer in answers],
+            N_("asked the same"): [_("yes") if answer.same_question else _("no") for answer in answers],
             **{letter: [SOURCES[answer.sources[n]] for answer in answers] for n, letter in enumerate(letters)},
         }
     )
-    chosen = st.dataframe(
-        table,
-        hide_index=True,
-        width="stretch",
+    chosen = table(
+        answers_told,
         height=320,
         on_select="rerun",
         selection_mode="single-row",

@@ -77,7 +77,13 @@ def look_ups_beside(comparison: Comparison) -> None:
         format_func=literal,
     )
     rows = [
-        [look_up.path, look_up.where, "yes" if look_up.same_query else "no", one.title, *_marks(look_up.made, one.runs)]
+        [
+            look_up.path,
+            look_up.where,
+            _("yes") if look_up.same_query else _("no"),
+            one.title,
+            *_marks(look_up.made, one.runs),
+        ]
         for look_up, one in found
         if show in (None, "Everything") or (show == "In all") == all(one.runs)
     ]

@@ -49,7 +49,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
         form = columns[1].selectbox(
             _("Read"),
             [AS_IT_LOOKS, *FORMS],
-            format_func=lambda one: FORMS[one].title if one in FORMS else one,
+            format_func=lambda one: translated(FORMS[one].title) if one in FORMS else one,
             key="dataset_form",
         )
         config = columns[2].text_input(
@@ -145,7 +145,13 @@ def _told(house: Courthouse, state: UnderWay) -> None:
             inert("\n".join(str(problem) for problem in state.done.problems[:100]), small=True)
     if state.done is not None and state.done.remarks:
         with st.expander(_("Remarks")):
-            inert("\n".join(f"{text} ({times} times)" for text, times in state.done.remarks.items()), small=True)
+            inert(
+                "\n".join(
+                    _("{text} ({times} times)", text=translated(text), times=times)
+                    for text, times in state.done.remarks.items()
+                ),
+                small=True,
+            )
 
 
 def _ask(house: Courthouse, state: UnderWay) -> None:

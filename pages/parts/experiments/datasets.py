@@ -66,7 +66,8 @@ def _listed(infos: list[DatasetInfo]) -> pd.DataFrame:
 
 
 def _one(house: Courthouse, info: DatasetInfo) -> None:
-    found = _measured(house, info.name, info.version)
+    with st.spinner(_("Counting ...")):
+        found = _measured(house, info.name, info.version)
     whole = found.counts[ALL]
     top = st.columns(4)
     top[0].metric(_("Rows"), f"{whole.rows:,}")

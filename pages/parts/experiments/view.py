@@ -17,7 +17,7 @@ from courtroom.experiments.store import Kept
 from courtroom.experiments.words import number, sentence, summary
 from courtroom.experiments.written import latex, markdown, marks
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
-from courtroom.language import _, translated
+from courtroom.language import N_, _, translated
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.table import table
@@ -60,7 +60,8 @@ def experiment_view(house: Courthouse, kept: Kept) -> None:
     if not drawn[1]:
         st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
         return
-    found = _results(house, kept.id, tuple(sorted(store.counts(kept.id).items())), experiment.model_dump_json())
+    with st.spinner(_("Adding up ...")):
+        found = _results(house, kept.id, tuple(sorted(store.counts(kept.id).items())), experiment.model_dump_json())
     if kept.status == "running":
         st.caption(_("The table shows what was done when the page was drawn."))
         if st.button(_("Draw again"), icon=":material/refresh:", key="experiment-draw"):
@@ -205,7 +206,7 @@ def _table(found: Results, group: str) -> pd.DataFrame:
     for arm in found.arms:
         if (line := found.table.line(arm, group)) is None:
             continue
-        shown: dict[str, object] = {"arm": arm}
+        shown: dict[str, object] = {N_("arm"): arm}
         for measure in found.measures:
             one, more = line.values.get(measure.name), better.get((measure.name, group, arm), 0)
             interval = (
@@ -215,12 +216,12 @@ def _table(found: Results, group: str) -> pd.DataFrame:
             shown[measure.title] = f"{number(one.value, measure)}{interval}{mark}" if one else "–"
         spent = found.table.spent[arm]
         steady = found.steady[arm]
-        shown |= {"cases": line.cases, "failed": spent.failed, "calls": spent.calls, "tokens": spent.tokens,
-                  "money": money(spent.cost) if spent.calls else "–"}  # fmt: skip
+        shown |= {N_("cases"): line.cases, N_("failed"): spent.failed, N_("calls"): spent.calls, N_("tokens"): spent.tokens,
+                  N_("money"): money(spent.cost) if spent.calls else "–"}  # fmt: skip
         if steady.consistency is not None:
-            shown["same outcome again"] = f"{steady.consistency:.0%}"
+            shown[N_("same outcome again")] = f"{steady.consistency:.0%}"
         if steady.agreement is not None:
-            shown["members agree (alpha)"] = f"{steady.agreement:.2f}"
+            shown[N_("members agree (alpha)")] = f"{steady.agreement:.2f}"
         lines.append(shown)
     return pd.DataFrame(lines)
 
@@ -244,7 +245,7 @@ def _every_cell(found: Results) -> None:
         st.download_button(_("Table as LaTeX"), latex(found.table, found.pairs), f"{name}.tex")
 
 
-@st.cache_resource(max_entries=4, show_spinner="Adding up ...")
+@st.cache_resource(max_entries=4, show_spinner=False)
 def _results(_house: Courthouse, name: str, counts: object, content: str) -> Results:
     """Worked out once for as many cells as are done, and as the experiment's measures are."""
     return _house.experiments.results(name)

@@ -41,7 +41,7 @@ def collection_view(house: Courthouse, name: str) -> None:
     )
     embedding = embedding_choice(house.settings.embedding, "", f"embedding-{name}")
     collection = house.knowledge.using(embedding).of(name, base)  # type: ignore[arg-type]
-    told = TOLD[name] if base == BUNDLED else _made_of(house, name, base)
+    told = translated(TOLD[name]) if base == BUNDLED else _made_of(house, name, base)
     st.caption(_("{told} {collection} records.", told=told, collection=count(len(collection))))
     top = st.columns([5, 2], vertical_alignment="bottom")
     text = top[0].text_input(
@@ -49,7 +49,9 @@ def collection_view(house: Courthouse, name: str) -> None:
         placeholder=_("a wallet taken on a bus · 在公交车上扒窃"),
         key=f"search-{collection.name}",
     )
-    mode = top[1].selectbox(_("Order"), list(MODES), format_func=MODES.__getitem__, key=f"mode-{collection.name}")
+    mode = top[1].selectbox(
+        _("Order"), list(MODES), format_func=lambda mode: translated(MODES[mode]), key=f"mode-{collection.name}"
+    )
     if text.strip():
         try:
             found = house.runner.do(collection.search(text, PAGE, mode)).result()

@@ -7,7 +7,7 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, How
-from courtroom.language import _
+from courtroom.language import _, translated
 from pages.parts.shared.inert import literal
 
 LIVE_S = 0.5
@@ -37,14 +37,14 @@ def import_view(house: Courthouse, into: str) -> None:
         how: How = st.radio(
             _("What the base holds already"),
             list(HOW),
-            format_func=HOW.__getitem__,
+            format_func=lambda how: translated(HOW[how]),
             key=f"import-how-{into}",
             horizontal=True,
         )
         st.caption(
             _(
                 "{forms} The whole file is checked first; one bad record, and nothing of it is taken in.",
-                forms=FORMS[into],
+                forms=translated(FORMS[into]),
             )
         )
         if st.button(_("Check and take in"), type="primary", disabled=file is None) and file is not None:

@@ -12,7 +12,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure, Source
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.lessons import RecordChange, Taught
-from courtroom.language import _
+from courtroom.language import _, translated
 from courtroom.models.spec import OFFLINE
 from courtroom.text.diffs import changes
 from pages.parts.shared.blocks_view import diff_html
@@ -52,7 +52,9 @@ def lessons_view(house: Courthouse) -> None:
             icon=":material/school:",
         )
         return
-    wanted = st.multiselect(_("Show"), list(PHASES), format_func=PHASES.__getitem__, placeholder=_("all steps"))
+    wanted = st.multiselect(
+        _("Show"), list(PHASES), format_func=lambda phase: translated(PHASES[phase]), placeholder=_("all steps")
+    )
     shown = [taught for taught in lessons if not wanted or taught.phase in wanted]
     pages = max(1, (len(shown) - 1) // PAGE + 1)
     page = st.number_input(_("Page of {pages}", pages=pages), 1, pages, 1, width=160) if pages > 1 else 1
@@ -83,7 +85,7 @@ def _lesson(house: Courthouse, taught: Taught) -> None:
     at = f"{datetime.fromtimestamp(taught.at):%Y-%m-%d %H:%M}"
     mark = _(" · undone") if taught.undone else ""
     what = literal(_name(taught.changes[0])) if taught.changes else _("nothing changed")
-    with st.expander(f"**{PHASES[taught.phase]}** · {what} · {literal(taught.why)} · {at}{mark}"):
+    with st.expander(f"**{translated(PHASES[taught.phase])}** · {what} · {literal(taught.why)} · {at}{mark}"):
         for change in taught.changes:
             _change(change)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -111,7 +113,14 @@ def _change(change: RecordChange) -> None:
     before, after = change.before or {}, change.after or {}
     st.caption(f"{literal(change.collection)} · {literal(_name(change))} · {literal(change.id)}")
     if before.get("confidence") != after.get("confidence"):
-        inert(f"Confidence {before.get('confidence', 'none')} → {after.get('confidence', 'gone')}", small=True)
+        inert(
+            _(
+                "Confidence {before} → {after}",
+                before=before.get("confidence", _("none")),
+                after=after.get("confidence", _("gone")),
+            ),
+            small=True,
+        )
     texts = [
         str(record.get("text") or record.get("norms") or record.get("reasoning") or "") for record in (before, after)
     ]

@@ -126,7 +126,7 @@ def _standard(standard: Standard) -> None:
     with st.expander(f"{literal(standard.title or standard.id)} · {literal(labels)}"):
         inert(standard.facts)
         inert(standard.reasoning, small=True)
-        inert(f"Judgment: {standard.verdict}", small=True)
+        inert(_("Judgment: {verdict}", verdict=translated(str(standard.verdict))), small=True)
         if standard.induced:
             st.caption(_("Became part of {induced}", induced=literal(standard.induced)))
 
@@ -156,4 +156,13 @@ def _directive(house: Courthouse, directive: Directive, theme: str) -> None:
             st.plotly_chart(draw_confidence(directive.id, life, theme), key=f"confidence-{directive.id}")
             for taught in life:
                 undone = _(" (undone)") if taught.undone else ""
-                inert(f"• {taught.phase}{undone}: {taught.why} Run {taught.run or 'by hand'}.", small=True)
+                inert(
+                    _(
+                        "• {phase}{undone}: {why} Run {run}.",
+                        phase=translated(taught.phase),
+                        undone=undone,
+                        why=translated(taught.why),
+                        run=taught.run or _("by hand"),
+                    ),
+                    small=True,
+                )

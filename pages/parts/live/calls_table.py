@@ -11,7 +11,7 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
-from courtroom.language import _, translated
+from courtroom.language import N_, _, translated
 from courtroom.media.medium import Medium
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
@@ -21,6 +21,7 @@ from pages.parts.shared.answer_view import answer_view
 from pages.parts.shared.inert import literal
 from pages.parts.shared.marks_view import marks_view
 from pages.parts.shared.media_view import medium_view
+from pages.parts.shared.table import table
 from pages.parts.shared.units import duration, money
 
 
@@ -53,23 +54,21 @@ def calls_table(house: Courthouse, record: Record) -> None:
         for call in record.calls
         if stage in ("All", call.stage) and member in ("All", call.member) and (state == "All" or tests[state](call))
     ]
-    table = pd.DataFrame(
+    calls_told = pd.DataFrame(
         {
-            "time": [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
-            "stage": [call.stage for call in calls],
-            "member": [names.get(call.member, call.member) for call in calls],
-            "question": [call.title for call in calls],
-            "model": [call.model for call in calls],
-            "source": [_source(call) for call in calls],
-            "tokens": [call.prompt_tokens + call.completion_tokens for call in calls],
-            "money": [money(call.cost) for call in calls],
-            "latency": [duration(call.latency_s) for call in calls],
-            "re-asks": [max(0, len(call.keys) - 1) for call in calls],
+            N_("time"): [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
+            N_("stage"): [call.stage for call in calls],
+            N_("member"): [names.get(call.member, call.member) for call in calls],
+            N_("question"): [call.title for call in calls],
+            N_("model"): [call.model for call in calls],
+            N_("source"): [_source(call) for call in calls],
+            N_("tokens"): [call.prompt_tokens + call.completion_tokens for call in calls],
+            N_("money"): [money(call.cost) for call in calls],
+            N_("latency"): [duration(call.latency_s) for call in calls],
+            N_("re-asks"): [max(0, len(call.keys) - 1) for call in calls],
         }
     )
-    chosen = st.dataframe(
-        table, hide_index=True, width="stretch", height=320, on_select="rerun", selection_mode="single-row", key="calls"
-    )
+    chosen = table(calls_told, height=320, on_select="rerun", selection_mode="single-row", key="calls")
     rows = chosen.selection.rows
     if not rows or rows[0] >= len(calls):
         st.caption(_("{calls} calls. Select a row to read the prompt and the answer.", calls=len(calls)))
@@ -79,8 +78,8 @@ def calls_table(house: Courthouse, record: Record) -> None:
 
 def _source(call: Called) -> str:
     if call.value is None:
-        return "failed"
-    return {"asked": "asked", "recorded": "on record", "person": "a person"}[call.source]
+        return N_("failed")
+    return {"asked": N_("asked"), "recorded": N_("on record"), "person": N_("a person")}[call.source]
 
 
 def _teller(reply: Reply) -> str:

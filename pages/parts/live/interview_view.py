@@ -8,7 +8,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.language import _
+from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.interview import LONGEST
@@ -39,7 +39,7 @@ def interview_view(house: Courthouse, record: Record, after: Called | None) -> N
             if one.called.asked and one.called.cost:
                 st.caption(literal(money(one.called.cost)))
         if after.model == OFFLINE:
-            st.caption(f":material/info: {NOTICE}")
+            st.caption(f":material/info: {translated(NOTICE)}")
         waiting = f"interview-{run}-{after.path}"
         if waits(waiting, _("The question is being asked.")):
             return

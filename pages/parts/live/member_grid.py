@@ -9,7 +9,7 @@ from courtroom.engine.events import Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member
-from courtroom.language import _
+from courtroom.language import _, translated
 from pages.parts.live.member_chain import member_chain
 from pages.parts.shared.choice_mark import choice_html
 from pages.parts.shared.inert import escaped, literal
@@ -80,7 +80,16 @@ def _fits(shown: str | None, choices: dict[str, str], vote: Voted | None) -> boo
 def _card(procedure: Procedure, member: Member, vote: Voted | None, *, person: bool = False) -> None:
     with st.container(border=True, height=215):
         persona = member.persona
-        line = f"{persona.age}, {persona.status}. {persona.background}" if persona else member.spec.id
+        line = (
+            _(
+                "{age}, {status}. {background}",
+                age=persona.age,
+                status=translated(persona.status),
+                background=translated(persona.background),
+            )
+            if persona
+            else member.spec.id
+        )
         told = choice_html(procedure, vote.choice) if vote else f'<span style="opacity:.6">{_("no vote yet")}</span>'
         if vote and vote.changed:
             told += f' <span style="font-size:.8rem;opacity:.75">{_("was {before}", before=escaped(vote.before or ""))}</span>'

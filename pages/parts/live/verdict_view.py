@@ -25,7 +25,7 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
                 st.html(f'<div style="font-size:1.5rem;overflow-wrap:anywhere">{escaped(verdict.outcome)}</div>')
             counts = [f"{choice_html(procedure, name)} {number:d}" for name, number in verdict.counts.items()]
             if verdict.abstained:
-                counts.append(f"{verdict.abstained:d} abstained")
+                counts.append(_("{number} abstained", number=f"{verdict.abstained:d}"))
             if counts:
                 st.html("&ensp;".join(counts))
             if verdict.note:

@@ -9,7 +9,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.figures.flow import draw_flow
 from courtroom.figures.votes import draw_votes
-from courtroom.language import _
+from courtroom.language import N_, _, translated
 from pages.parts.shared.table import table
 
 
@@ -23,15 +23,19 @@ def votes_view(procedure: Procedure, record: Record) -> None:
     if record.votes_move:
         st.caption(_("How votes moved between ballots"))
         st.plotly_chart(draw_flow(record, procedure.choices, theme), key="flow")
-    marks = {choice.name: f"{choice.mark} {choice.title}" for choice in procedure.choices}
+    marks = {choice.name: f"{choice.mark} {translated(choice.title)}" for choice in procedure.choices}
     rows = []
     for member in record.members:
         votes = {ballot: cast.get(member.id) for ballot, cast in record.ballots.items()}
         if any(votes.values()):
-            row = {"member": member.name}
+            row = {N_("member"): member.name}
             for ballot, vote in votes.items():
                 told = (
-                    "" if vote is None else "abstained" if vote.choice is None else marks.get(vote.choice, vote.choice)
+                    ""
+                    if vote is None
+                    else _("abstained")
+                    if vote.choice is None
+                    else marks.get(vote.choice, vote.choice)
                 )
                 row[record.ballot_name(ballot)] = told + (_(" (changed)") if vote and vote.changed else "")
             rows.append(row)

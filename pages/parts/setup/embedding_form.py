@@ -9,7 +9,7 @@ from courtroom.engine.knobs import thresholds
 from courtroom.engine.procedure import Procedure
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.embeddings import BY_WORDS
-from courtroom.language import _
+from courtroom.language import _, translated
 from pages.parts.shared.draft import Draft
 from pages.parts.shared.embedding_choice import embedding_choice
 from pages.parts.shared.inert import literal
@@ -27,7 +27,7 @@ def embedding_notes(procedure: Procedure, chosen: str, house: Courthouse) -> Non
     """What rests on words alone, and which thresholds were chosen for another embedding."""
     embedding = chosen or house.settings.embedding
     if procedure.looks_in and embedding == DEFAULT:
-        st.caption(_("Look-ups by {default}: {by_words}", default=literal(DEFAULT), by_words=BY_WORDS))
+        st.caption(_("Look-ups by {default}: {by_words}", default=literal(DEFAULT), by_words=translated(BY_WORDS)))
     for set_for in dict.fromkeys(name for _knob, name in thresholds(procedure.setup) if name != embedding):
         titles = ", ".join(title for title, name in thresholds(procedure.setup) if name == set_for)
         st.warning(

@@ -62,4 +62,8 @@ def estimate_view(
         ),
     )
     if len(online) > 1:
-        st.caption(", ".join(f"{literal(load.model)}: {load.calls:d} calls" for load in online))
+        st.caption(
+            ", ".join(
+                _("{model}: {calls} calls", model=literal(load.model), calls=f"{load.calls:d}") for load in online
+            )
+        )

@@ -41,7 +41,7 @@ def paper_view(procedure: Procedure, setup: Setup) -> None:
             for setting in sorted(settings, key=lambda setting: setting.knob not in other)
         ]
         table(pd.DataFrame(rows))
-        st.caption(literal(f"{procedure.paper}. The preset “Paper” sets all of these."))
+        st.caption(_("{paper}. The preset “Paper” sets all of these.", paper=literal(procedure.paper)))
 
 
 def _text(value: Any) -> str:

@@ -11,7 +11,8 @@ from courtroom.cases.case import Case
 from courtroom.engine.knobs import Widget
 from courtroom.language import _
 from pages.parts.shared.draft import Draft
-from pages.parts.shared.inert import literal
+from pages.parts.shared.inert import declared, literal
+from pages.parts.shared.table import heads
 
 LISTS = ("traits", "interests")
 
@@ -47,10 +48,13 @@ def personas_table(draft: Draft, case: Case) -> None:
         width="stretch",
         hide_index=True,
         height=min(640, 60 + 36 * len(jury)),
-        column_config={
-            "age": st.column_config.NumberColumn(_("age"), min_value=18, max_value=95, step=1),
-            "background": st.column_config.TextColumn(_("background"), width="medium"),
-        },
+        column_config=heads(
+            table,
+            {
+                "age": st.column_config.NumberColumn(_("age"), min_value=18, max_value=95, step=1),
+                "background": st.column_config.TextColumn(_("background"), width="medium"),
+            },
+        ),
     )
     rows = [
         {
@@ -70,5 +74,5 @@ def personas_table(draft: Draft, case: Case) -> None:
             [seat for seat in draft.values[empty] if seat <= len(jury)],
             format_func=lambda seat: f"{seat} {jury[seat - 1]['name']}",
             key=draft.key(f"empty-{len(jury)}"),
-            help=field.description,
+            help=declared(field.description or "") or None,
         )

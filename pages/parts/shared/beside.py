@@ -56,7 +56,7 @@ def _cells(values: Sequence[Any]) -> Iterator[str]:
         elif place == first:
             yield escaped(told(value))
         elif value == values[first]:
-            yield f'<span class="as">{escaped(told(value)) if _is_short(value) else f"as in {LETTERS[first]}"}</span>'
+            yield f'<span class="as">{escaped(told(value)) if _is_short(value) else _("as in {letter}", letter=LETTERS[first])}</span>'
         elif _is_short(value) and _is_short(values[first]):
             yield escaped(told(value))
         else:
@@ -100,7 +100,7 @@ def told(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     if isinstance(value, dict):
         return "\n".join(f"{name}: {_flat(part)}" for name, part in value.items() if part not in (None, "", [], {}))
     if isinstance(value, list):

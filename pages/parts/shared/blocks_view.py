@@ -14,6 +14,7 @@ from courtroom.figures.palette import tone
 from courtroom.language import _, translated
 from courtroom.text.diffs import changes
 from pages.parts.shared.inert import escaped, inert, literal
+from pages.parts.shared.table import table
 
 PER_ROW = 3
 MOST_SIDE_BY_SIDE = 14
@@ -80,20 +81,21 @@ def marked_html(marked: Marked, procedure: Procedure) -> str:
     told = []
     for text, span in runs(marked):
         if span is None:
-            told.append(escaped(text))
+            told.append(escaped(text, as_it_is=True))
             continue
         choice = known.get(span.choice)
         colour = tone(choice.tone if choice else None, theme)
         mark = f"<sup>{escaped(choice.mark)}</sup>" if choice else ""
         style = f"background:{colour}2E;border-bottom:2px solid {colour};color:inherit;padding:0 2px"
-        told.append(f'<mark style="{style}" title="{escaped(span.note)}">{escaped(text)}{mark}</mark>')
+        told.append(f'<mark style="{style}" title="{escaped(span.note)}">{escaped(text, as_it_is=True)}{mark}</mark>')
     return f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{"".join(told)}</div>'
 
 
 def diff_html(before: str, after: str) -> str:
     """Both texts in one: what is gone struck through, what is new underlined."""
     tags = {"same": "{}", "gone": "<del>{}</del>", "new": "<ins>{}</ins>"}
-    told = "".join(tags[kind].format(escaped(text)) for kind, text in changes(before, after))
+    pieces = changes(translated(before), translated(after))
+    told = "".join(tags[kind].format(escaped(text, as_it_is=True)) for kind, text in pieces)
     style = (
         "<style>.diff{white-space:pre-wrap;overflow-wrap:anywhere}.diff del,.diff ins{padding:0 .15em;border-radius:3px}"
         ".diff del{background:rgba(217,72,47,.22)}.diff ins{background:rgba(47,160,110,.25)}"
@@ -125,17 +127,15 @@ def _flow(flow: Flow) -> None:
                 inert(f"• {item}", small=True)
 
 
-def _table(table: Table) -> None:
-    if not table.rows:
-        st.caption(literal(table.empty))
+def _table(block: Table) -> None:
+    if not block.rows:
+        st.caption(literal(block.empty))
         return
     config = {
-        name: st.column_config.ProgressColumn(name, min_value=0.0, max_value=1.0, format="%.2f")
-        for name in table.shares
+        name: st.column_config.ProgressColumn(translated(name), min_value=0.0, max_value=1.0, format="%.2f")
+        for name in block.shares
     }
-    st.dataframe(
-        pd.DataFrame(table.rows, columns=list(table.columns)), hide_index=True, width="stretch", column_config=config
-    )
+    table(pd.DataFrame(block.rows, columns=list(block.columns)), config)
 
 
 def _cards(cards: Cards, per_row: int) -> None:

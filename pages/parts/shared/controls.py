@@ -86,7 +86,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             with st.popover(_("Break")):
                 breaks = st.pills(
                     _("Pause by itself"), list(BREAKS), selection_mode="multi", default=list(run.control.breaks),
-                    format_func=BREAKS.__getitem__, key=f"breaks-{run.id}",
+                    format_func=lambda one: translated(BREAKS[one]), key=f"breaks-{run.id}",
                 )  # fmt: skip
                 if tuple(breaks) != run.control.breaks:
                     runner.set_breaks(run.id, house.store.control(run.id).model_copy(update={"breaks": tuple(breaks)}))

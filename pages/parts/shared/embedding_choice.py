@@ -38,7 +38,7 @@ def embedding_choice(servers: str, value: str, key: str) -> str:
     )
     chosen = str(chosen or "").strip()
     if problem := embedding_problem(chosen):
-        st.error(literal(f"This embedding can't be used: {problem}."))
+        st.error(literal(_("This embedding can't be used: {problem}.", problem=problem)))
         return ""
     st.caption(literal(about_embedding(chosen or servers)))
     if chosen in LOCAL and not installed(chosen):

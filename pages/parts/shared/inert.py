@@ -18,7 +18,7 @@ MARKS = "\\`*_{}[]()<>#+-.!|~$:=&\"'@"
 
 
 def inert(text: str, *, small: bool = False, faint: bool = False) -> None:
-    """Show text exactly as written, line breaks included."""
+    """Show text exactly as written, line breaks included; what the engine says in it is translated."""
     style = "white-space:pre-wrap;overflow-wrap:anywhere;"
     style += "font-size:0.875rem;" if small else ""
     style += "opacity:0.75;" if faint else ""
@@ -38,6 +38,10 @@ def declared(text: str) -> str:
     return translated(text)
 
 
-def escaped(text: object) -> str:
-    """For HTML, between tags and in quoted attributes."""
-    return escape(translated(str(text)), quote=True)
+def escaped(text: object, *, as_it_is: bool = False) -> str:
+    """For HTML, between tags and in quoted attributes.
+
+    Args:
+        as_it_is: whether it is a part of a text, which is never the engine's whole sentence.
+    """
+    return escape(str(text) if as_it_is else translated(str(text)), quote=True)

@@ -37,7 +37,7 @@ def knobs(draft: Draft, case: Case) -> None:
         _several(fields[name], options, draft, name)
     _grid({n: field for n, field in fields.items() if n not in groups and n not in offered}, draft.values, draft, "")
     for name, group in groups.items():
-        st.subheader(declared(fields[name].title or name), help=fields[name].description)
+        st.subheader(declared(fields[name].title or name), help=declared(fields[name].description or "") or None)
         _grid(group.model_fields, draft.values[name], draft, f"{name}-")  # type: ignore[union-attr]
     st.subheader(_("Budget"), help=_("The run pauses when one of these is used up; it can be raised and continued."))
     _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
@@ -65,7 +65,7 @@ def _base(field: FieldInfo, value: str, key: str) -> str:
         options,
         options.index(value),
         key=key,
-        help=field.description,
+        help=declared(field.description or "") or None,
         format_func=translated,
     )
     return chosen
@@ -80,14 +80,14 @@ def _several(field: FieldInfo, options: dict[str, str], draft: Draft, name: str)
         chosen,
         format_func=lambda one: options.get(one, one),
         key=draft.key(name),
-        help=field.description,
+        help=declared(field.description or "") or None,
         placeholder=_("the first one"),
     )
 
 
 def knob(field: FieldInfo, value: Any, key: str) -> Any:
     """One widget for one field, by its type."""
-    title, help_text = declared(field.title or ""), field.description
+    title, help_text = declared(field.title or ""), declared(field.description or "") or None
     kind, optional = plain(field.annotation)
     if get_origin(kind) is Literal:
         options = list(get_args(kind))

@@ -22,7 +22,9 @@ def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: 
         else:
             st.video(house.media.path(medium.sha256).read_bytes())
             if medium.moments:
-                st.caption(literal(f"Shown were the frames at {', '.join(map(clock, medium.moments))}."))
+                st.caption(
+                    literal(_("Shown were the frames at {moments}.", moments=", ".join(map(clock, medium.moments))))
+                )
             elif st.toggle(_("Frames that members look at"), key=f"frames-{key}-{medium.id}"):
                 frames = house.media.frames(medium.sha256)
                 for start in range(0, len(frames), 5):

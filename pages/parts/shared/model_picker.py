@@ -23,7 +23,7 @@ ALWAYS = {
 ABOUT = {OFFLINE: "no language model; free, and works without a key", PERSON: "a person in the seat"}
 
 
-@st.cache_data(ttl=FRESH_S, show_spinner="Looking for models that can be reached ...")
+@st.cache_data(ttl=FRESH_S, show_spinner=False)
 def _reachable(_connections: Connections, _typed: dict[str, str], known: tuple[str, ...]) -> tuple[Offer, ...]:
     return offers(_connections, _typed)
 
@@ -31,7 +31,8 @@ def _reachable(_connections: Connections, _typed: dict[str, str], known: tuple[s
 def reachable(connections: Connections) -> dict[str, Offer]:
     """The models that can be asked now, by a label that is theirs alone."""
     typed = {name: value for name, value in st.session_state.get("typed_keys", {}).items() if value}
-    found = _reachable(connections, typed, (*sorted(typed), *connections))
+    with st.spinner(_("Looking for models that can be reached ...")):
+        found = _reachable(connections, typed, (*sorted(typed), *connections))
     return ALWAYS | {_label(offer): offer for offer in found}
 
 
@@ -49,7 +50,7 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
         options,
         options.index(now),
         key=f"{key}-id",
-        format_func=lambda label: f"{label}: {ABOUT[label]}" if label in ABOUT else label,
+        format_func=lambda label: f"{label}: {translated(ABOUT[label])}" if label in ABOUT else label,
         help=declared(ModelSpec.model_fields["id"].description or ""),
         accept_new_options=True,
     )

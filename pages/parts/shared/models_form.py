@@ -20,6 +20,7 @@ from pages.parts.shared.draft import Draft
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import knob
 from pages.parts.shared.model_picker import model_picker, one_for_each_seat, try_it
+from pages.parts.shared.table import heads
 
 OFFERED = ("openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "mistral", "xai", "together_ai")
 """Providers for which a key can be typed."""
@@ -69,7 +70,7 @@ def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Con
         table = table.drop(columns="connection")
     edited = st.data_editor(
         table, key=draft.key("members"), hide_index=True, disabled=["member", "name"], width="stretch",
-        column_config={
+        column_config=heads(table, {
             "model": st.column_config.TextColumn(_("model"), help=_("Empty: by role, else the run's model.")),
             "connection": st.column_config.SelectboxColumn(
                 _("connection"), options=["", *connections], help=_("Empty: the provider's own server.")
@@ -77,7 +78,7 @@ def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Con
             "point of view": st.column_config.TextColumn(
                 _("point of view"), width="large", help=_("What this seat looks at first; empty: nothing is said of it.")
             ),
-        },
+        }),
     )  # fmt: skip
     for row in edited.to_dict("records"):
         _put(chosen, row["member"], row["model"] or "", row.get("connection") or "", draft.values["model"])
@@ -119,7 +120,7 @@ def keys_form(connections: Connections) -> None:
             if given and own:
                 typed[name] = given
             to = _(", goes to {address}", address=literal(address)) if address else ""
-            st.caption(f"Now {state if not given else 'typed'}{to}.")
+            st.caption(_("Now {state}{to}.", state=state if not given else _("typed"), to=to))
     if typed and st.button(_("Forget typed keys")):
         for name in typed:
             st.session_state.pop(f"key-{name}", None)
@@ -163,7 +164,7 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
                     values[name] = knob(fields[name], values.get(name, fields[name].default), f"{key}-{name}")
         text = st.text_input(
             _("Further parameters (JSON)"), json.dumps(values["extra"]) if values["extra"] else "", key=f"{key}-extra",
-            help=fields["extra"].description, placeholder='{"reasoning_effort": "low"}',
+            help=declared(fields["extra"].description or ""), placeholder='{"reasoning_effort": "low"}',
         )  # fmt: skip
         try:
             values["extra"] = json.loads(text) if text.strip() else {}

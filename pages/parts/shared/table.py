@@ -8,7 +8,17 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from courtroom.language import ENGLISH, language, translated
+from courtroom.language import ENGLISH, N_, language, translated
+
+HEADS = (
+    *(N_("member"), N_("name"), N_("model"), N_("connection"), N_("gender"), N_("age"), N_("status"), N_("background")),
+    *(N_("traits"), N_("interests"), N_("take"), N_("change"), N_("what"), N_("calls"), N_("verdict"), N_("flips"), N_("swing")),
+    *(N_("votes"), N_("share"), N_("low"), N_("high"), N_("done"), N_("run"), N_("seed"), N_("split"), N_("rows")),
+    *(N_("outcome known"), N_("categories"), N_("characters (mean)"), N_("characters (median)"), N_("characters (most)")),
+    *(N_("follower"), N_("followed"), N_("knob"), N_("now"), N_("link"), N_("case"), N_("arm"), N_("state"), N_("outcome")),
+    *(N_("cost"), N_("latency"), N_("reason"), N_("repeat"), N_("category"), N_("none"), N_("repeated"), N_("prediction")),
+)  # fmt: skip
+"""Heads of columns and words in them that are made where nobody looks at them."""
 
 
 def table(frame: pd.DataFrame, config: Mapping[str, Any] | None = None, **more: Any) -> Any:

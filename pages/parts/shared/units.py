@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from courtroom.language import _
+from courtroom.language import _, ngettext
 
 
 def money(dollars: float | None) -> str:
@@ -26,7 +26,7 @@ def count(number: float) -> str:
 
 def many(number: int, thing: str) -> str:
     """1 run, 2 runs."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+    return ngettext(f"{{number}} {thing}", f"{{number}} {thing}s", number)
 
 
 def duration(seconds: float) -> str:

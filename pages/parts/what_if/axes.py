@@ -14,7 +14,7 @@ from courtroom.engine.record import Record
 from courtroom.language import _, translated
 from courtroom.sweeps.plan import Axis, evidence_left_out, members_left_out, rules_left_out, values
 from courtroom.sweeps.proposals import LEFT_AS_THEY_ARE
-from pages.parts.shared.inert import literal
+from pages.parts.shared.inert import declared, literal
 
 MODELS = ("model.id", "model.temperature")
 
@@ -65,10 +65,15 @@ def _values(field: FieldInfo, now: Any, key: str, path: str) -> list[Any]:
     if get_origin(kind) is Literal:
         others = [value for value in get_args(kind) if value != now]
         return st.multiselect(
-            title, list(get_args(kind)), others, key=key, help=field.description, format_func=translated
+            title,
+            list(get_args(kind)),
+            others,
+            key=key,
+            help=declared(field.description or "") or None,
+            format_func=translated,
         )
     text = st.text_input(
-        title, key=key, help=field.description,
+        title, key=key, help=declared(field.description or "") or None,
         placeholder=_("values with commas, e.g. ") + (_("offline, openai/gpt-4o-mini") if kind is str else "1, 2, 3"),
     )  # fmt: skip
     return read_values(text) if text.strip() else []

@@ -13,12 +13,13 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.engine.run import Run
 from courtroom.errors import CourtroomError
-from courtroom.language import _
+from courtroom.language import _, translated
 from courtroom.sweeps.plan import KINDS, Axis, Plan, grid, singly
 from courtroom.sweeps.sweeper import Takes
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.records import read
+from pages.parts.shared.table import heads
 from pages.parts.shared.units import count, many, moment
 from pages.parts.what_if.axes import chosen_axes
 from pages.parts.what_if.list import open_sweep
@@ -94,12 +95,15 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
         st.info(_("No change fits this budget. Raise it."), icon=":material/savings:")
         return None
     table = pd.DataFrame(
-        [{"take": True, "change": v.name, "what": KINDS[v.kind], "calls": calls} for v, calls in found]
+        [
+            {"take": True, "change": translated(v.name), "what": translated(KINDS[v.kind]), "calls": calls}
+            for v, calls in found
+        ]
     )
     with st.expander(_("{found} changes fit", found=len(found)), expanded=True):
         edited = st.data_editor(
             table, key=f"sweep-take-{key}", hide_index=True, width="stretch", height=320, disabled=["change", "what", "calls"],
-            column_config={"calls": st.column_config.NumberColumn(_("calls asked anew"), help=_("Found by a rehearsal."))},
+            column_config=heads(table, {"calls": st.column_config.NumberColumn(_("calls asked anew"), help=_("Found by a rehearsal."))}),
         )  # fmt: skip
     return singly(tuple(variant for (variant, _), take in zip(found, edited["take"], strict=True) if take))
 

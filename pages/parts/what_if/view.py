@@ -181,13 +181,13 @@ def _tables(sweep: Sweep, found: Results, cells: list[Cell]) -> None:
                 "change": row.name,
                 "what": KINDS[row.kind],
                 "verdict": row.outcome,
-                "flips": f"{row.flips} of {row.pairs}" if row.pairs else "",
+                "flips": _("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) if row.pairs else "",
                 "swing": _rounded(row.swing),
                 "votes": _rounded(row.votes),
                 "share": _rounded(share.value if share else None),
                 "low": _rounded(share.low if share else None),
                 "high": _rounded(share.high if share else None),
-                "done": f"{row.done} of {row.planned}",
+                "done": _("{done} of {planned}", done=row.done, planned=row.planned),
                 "run": first and f"deliberation?run={first}",
             }
         )
