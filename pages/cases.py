@@ -42,9 +42,8 @@ def card(case: CaseSummary) -> None:
         st.markdown(f"**{literal(case.title)}**")
         facts = [case.kind_title, LANGUAGES.get(case.language, case.language), *case.brief]
         st.caption(" · ".join(literal(fact) for fact in facts))
-        counts = [*filter(None, _media(case))]
-        if counts:
-            st.caption(", ".join(counts))
+        if case.images or case.videos:
+            st.caption(_what_it_shows(case))
         if case.real:
             st.caption(literal(case.real))
         with st.container(horizontal=True):
@@ -57,8 +56,13 @@ def card(case: CaseSummary) -> None:
                 st.badge(_("Sample"), color="gray")
 
 
-def _media(case: CaseSummary) -> tuple[str, ...]:
-    return case.images and many(case.images, "picture") or "", case.videos and many(case.videos, "video") or ""
+def _what_it_shows(case: CaseSummary) -> str:
+    pictures, videos = many(case.images, "picture"), many(case.videos, "video")
+    if case.images and case.videos:
+        return _("{pictures}, {videos}", pictures=pictures, videos=videos)
+    if case.images:
+        return pictures
+    return videos if case.videos else ""
 
 
 def write() -> None:

@@ -11,6 +11,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -120,6 +121,7 @@ OF_A_CASE = re.compile(r"cases/readers/|datasets/forms/")
 """Files whose questions belong to cases, in the cases' own language."""
 
 
+@cache
 def found() -> Found:
     """All messages, with the files in which they stand."""
     messages: Found = {}
@@ -140,8 +142,9 @@ def found() -> Found:
             messages.setdefault(str(message[0] if isinstance(message, tuple) else message), set()).add(
                 path.relative_to(ROOT).as_posix()
             )
-    for message, name in (*_fields_of_answers(), *_personas()):
-        messages.setdefault(message, set()).add(name)
+    for message, name in (*_fields_of_answers(), *_bundled()):
+        if message:
+            messages.setdefault(message, set()).add(name)
     for one in [message for message in messages if "\0" in message]:
         for form in one.split("\0"):
             if form in messages:
@@ -169,8 +172,10 @@ def _names(kind: Any, before: str) -> Iterator[str]:
             yield from _names(field.annotation, f"{before}{name} ")
 
 
-def _personas() -> Iterator[tuple[str, str]]:
-    """What the bundled personas are like."""
+def _bundled() -> Iterator[tuple[str, str]]:
+    """What the bundled personas are like, and where bundled cases are from."""
+    for path in sorted((DATA / "cases").glob("*/case.json")):
+        yield json.loads(path.read_text(encoding="utf-8")).get("source", ""), "data/cases"
     for persona in json.loads((DATA / "personas.json").read_text(encoding="utf-8")):
         for text in (
             persona["gender"],
@@ -203,10 +208,10 @@ class Source:
                 and node.func.id in ("_", "N_", "ngettext")
             ):
                 given = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-                if node.func.id == "ngettext":
+                if node.func.id == "ngettext" and given:
                     yield "\0".join(given[:2])
-                else:
-                    yield from given
+                elif given:
+                    yield from given[:1]
             elif isinstance(node, ast.Call) and ast.unparse(node.func) == "many" and self.page:
                 thing = node.args[1]
                 if isinstance(thing, ast.Constant):

@@ -18,8 +18,11 @@ SHORT = 60
 """Characters of a value in a message of few letters."""
 PLACE = re.compile(r"\{(\w+)\}")
 LETTER = re.compile(r"[A-Za-z]")
-BETWEEN = (re.compile(r"(\n+)"), re.compile(r"( · )"), re.compile(r"(?<=[.?!])(\s+)(?=\S)"))
+SENTENCES = re.compile(r"(?<=[.?!])(\s+)(?=\S)")
+BETWEEN = (re.compile(r"(\n+)"), re.compile(r"( · )"), SENTENCES)
 """What stands between several texts of the engine: lines, parts of a line, sentences."""
+NOTED = re.compile(r"(\S.*?) *\(([\w -]+)\)")
+"""A text with a word about it in brackets."""
 TAIL = re.compile(r"(\S(?:.{0,90}\S)?) ((?:must|is|may|holds|has|lacks) .*)")
 """What is wrong with a field, after its name."""
 
@@ -102,8 +105,10 @@ class Catalogue:
         for between in BETWEEN:
             parts = between.split(text)
             if len(parts) > 1:
-                told = [self.recognised(part) for part in parts]
-                return "".join(self._joined(part, said) for part, said in zip(parts, told, strict=True))
+                told = [part if number % 2 else self.recognised(part) for number, part in enumerate(parts)]
+                return "".join(told) if between is not SENTENCES else _run_on(parts, told)
+        if (noted := NOTED.fullmatch(text)) and noted[2] in self._texts:
+            return f"{self.recognised(noted[1])}（{self._texts[noted[2]]}）"
         if (tail := TAIL.fullmatch(text)) and (said := self._whole(tail[2])) is not None:
             return f"{tail[1]} {said}"
         return text
@@ -122,6 +127,8 @@ class Catalogue:
     def _fits(self, value: str) -> bool:
         return not LETTER.search(value) or len(value) <= SHORT and self.recognised(value) != value
 
-    def _joined(self, part: str, said: str) -> str:
-        """Between two sentences Chinese has no space."""
-        return said.rstrip() if said != part and said.rstrip().endswith(("。", "？", "！")) else said
+
+def _run_on(parts: list[str], told: list[str]) -> str:
+    """Sentences with what stood between them, but for the space after one that is translated: Chinese has none."""
+    kept = [part for n, part in enumerate(told) if not (n % 2 and told[n - 1] != parts[n - 1])]
+    return "".join(kept)

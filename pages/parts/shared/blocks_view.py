@@ -124,7 +124,7 @@ def _flow(flow: Flow) -> None:
             if step.body:
                 inert(step.body, small=True)
             for item in step.items:
-                inert(f"• {item}", small=True)
+                inert(f"• {translated(item)}", small=True)
 
 
 def _table(block: Table) -> None:
@@ -150,4 +150,4 @@ def _cards(cards: Cards, per_row: int) -> None:
                 st.caption(" · ".join(f"{literal(name)} {literal(value)}" for name, value in card.facts))
                 inert(card.body, small=True)
                 for item in card.items:
-                    inert(f"• {item}", small=True)
+                    inert(f"• {translated(item)}", small=True)

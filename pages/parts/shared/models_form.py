@@ -11,7 +11,7 @@ import streamlit as st
 from courtroom.cases.case import Case
 from courtroom.engine.knobs import Widget
 from courtroom.engine.procedure import Procedure
-from courtroom.language import _
+from courtroom.language import _, translated
 from courtroom.models.connections import Connections
 from courtroom.models.keys import first_set, typed_name
 from courtroom.models.providers import PROVIDERS
@@ -58,7 +58,7 @@ def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Con
     table = pd.DataFrame(
         {
             "member": [member.id for member in members],
-            "name": [member.name for member in members],
+            "name": [translated(member.name) for member in members],
             "model": [chosen.get(member.id, {}).get("id", "") for member in members],
             "connection": [chosen.get(member.id, {}).get("connection", "") for member in members],
         }
