@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from courtroom.cases.case import Case
@@ -146,14 +146,14 @@ class Courthouse:
         return procedures.OUTSIDE.broken
 
     def hearing(self, kind: str) -> Procedure:
-        """The first procedure that hears this kind of case.
+        """The first procedure that takes this kind of case.
 
         Raises:
             CourtroomError: there is none.
         """
-        found = next((procedure for procedure in self.procedures.values() if procedure.hears == kind), None)
+        found = next((procedure for procedure in self.procedures.values() if procedure.case_kind == kind), None)
         if found is None:
-            raise CourtroomError(f"No procedure hears cases of the kind “{kind}”. Choose another case.")
+            raise CourtroomError(f"No procedure takes cases of the kind “{kind}”. Choose another case.")
         return found
 
     @property
@@ -240,26 +240,31 @@ class Courthouse:
     def new_run(
         self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
     ) -> str:
-        """Put a run on record with its complete setup; it is not driven yet.
+        """Put a run on record with its complete setup; it is not driven yet. See `planned_run`."""
+        return self.planned_run(procedure, case, setup, seed, run, origin)()
+
+    def planned_run(
+        self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
+    ) -> Callable[[], str]:
+        """What puts a run on record, so that several can be put there in one transaction.
 
         Args:
             run: the id it is to have; a run that has it already stays as it is.
-            origin: where it comes from; see `courtroom.engine.run`.
 
         Raises:
             CourtroomError: the procedure does not hear this kind of case, or an edited prompt can't be used.
         """
         chosen = self.procedures[procedure]
-        if case.kind != chosen.hears:
-            fitting = [one.name for one in self.procedures.values() if one.hears == case.kind]
+        if case.kind != chosen.case_kind:
+            fitting = [one.name for one in self.procedures.values() if one.case_kind == case.kind]
             raise CourtroomError(
-                f"{chosen.title} hears cases of the kind “{chosen.hears}”; {case.id} is of the kind “{case.kind}”. "
-                f"Choose a procedure that hears it: {', '.join(fitting)}."
+                f"{chosen.title} hears cases of the kind “{chosen.case_kind}”; {case.id} is of the kind “{case.kind}”. "
+                f"Choose a procedure that takes it: {', '.join(fitting)}."
             )
         refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)
         self._offer(case)
-        return self.store.create(procedure, case, complete, seed, origin=origin, run=run)
+        return partial(self.store.create, procedure, case, complete, seed, origin=origin, run=run)
 
     def fork(
         self,

@@ -9,7 +9,7 @@ import streamlit as st
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import CASE_KINDS
-from courtroom.cases.library import CaseSummary
+from courtroom.cases.library import ListedCase
 from courtroom.errors import CourtroomError
 from courtroom.language import _, translated
 from pages.parts.cases.text_form import text_form
@@ -34,7 +34,7 @@ def hear(case: str) -> None:
     st.switch_page("pages/setup.py")
 
 
-def card(case: CaseSummary) -> None:
+def card(case: ListedCase) -> None:
     """One case of the library."""
     with st.container(border=True):
         if case.picture and case.picture.sha256:
@@ -56,7 +56,7 @@ def card(case: CaseSummary) -> None:
                 st.badge(_("Sample"), color="gray")
 
 
-def _what_it_shows(case: CaseSummary) -> str:
+def _what_it_shows(case: ListedCase) -> str:
     pictures, videos = many(case.images, "picture"), many(case.videos, "video")
     if case.images and case.videos:
         return _("{pictures}, {videos}", pictures=pictures, videos=videos)
@@ -117,7 +117,7 @@ def library() -> None:
     kind = wanted[3].selectbox(
         _("Show"), ["All cases", "Samples", "Your own", "With video", "Near ties"], format_func=translated
     )
-    tests: dict[str, Callable[[CaseSummary], bool]] = {
+    tests: dict[str, Callable[[ListedCase], bool]] = {
         "Samples": lambda c: c.bundled,
         "Your own": lambda c: not c.bundled,
         "With video": lambda c: c.videos > 0,

@@ -7,7 +7,7 @@ import time
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.people import NoSuchSeat, Question, Seat
+from courtroom.engine.people import NoSuchSeat, Seat, SeatQuestion
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.media.medium import Medium
@@ -20,7 +20,7 @@ FORM = "\nAnswer with one JSON object and nothing else."
 """Where a prompt tells a model in which form to answer; a person has the fields below."""
 
 
-def said(house: Courthouse, question: Question) -> None:
+def said(house: Courthouse, question: SeatQuestion) -> None:
     """The question as a model would be asked it, without the form of the answer."""
     for role, parts in question.messages:
         if role == "system":
@@ -42,7 +42,7 @@ def shown(house: Courthouse, medium: Medium) -> None:
         inert(medium.description, small=True)
 
 
-def answering(house: Courthouse, seat: Seat, question: Question) -> None:
+def answering(house: Courthouse, seat: Seat, question: SeatQuestion) -> None:
     """The form; what is typed stays while the page looks for news."""
     if question.deadline is not None:
         st.caption(
@@ -66,7 +66,7 @@ def answering(house: Courthouse, seat: Seat, question: Question) -> None:
             st.rerun()
 
 
-def waiting(house: Courthouse, seat: Seat) -> Question | None:
+def waiting(house: Courthouse, seat: Seat) -> SeatQuestion | None:
     """The question that waits, if one does."""
     return next((question for question in house.people.questions(seat) if question.answer is None), None)
 
@@ -83,7 +83,9 @@ except (NoSuchSeat, CourtroomError) as error:
 st.title(literal(row.title))
 member = house.record(seat.run).member(seat.member)
 name = f"{member.name} ({seat.member})" if member else seat.member
-st.caption(_("You sit as {name}. What you see here is what this member is told, and nothing else.", name=literal(name)))
+st.caption(
+    _("You sit as {name}. What you see here is what this member is given, and nothing else.", name=literal(name))
+)
 question = waiting(house, seat)
 over = row.status == "done"
 if question is None:

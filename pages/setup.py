@@ -21,7 +21,7 @@ from pages.parts.setup.prompts_editor import prompts_editor
 from pages.parts.setup.rules_editor import rules_editor
 from pages.parts.setup.setup_file import setup_file
 from pages.parts.setup.shared_setup import link_box
-from pages.parts.shared.draft import EDITED, SHARE, Draft
+from pages.parts.shared.draft import EDITED, SHARE, SetupDraft
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
 from pages.parts.shared.knobs import knobs
@@ -44,7 +44,7 @@ if parent is None:
     case = house.library.case(case_id)
     for told in house.broken.values():
         st.warning(literal(_("{told} {log} has the rest.", told=translated(told), log=log_file())))
-    procedures = [procedure for procedure in house.procedures.values() if procedure.hears == case.kind]
+    procedures = [procedure for procedure in house.procedures.values() if procedure.case_kind == case.kind]
     procedure = top[1].selectbox(
         _("Procedure"), procedures, format_func=lambda p: p.title, help=_("Which published procedure hears the case.")
     )
@@ -52,7 +52,7 @@ else:
     case, procedure = parent.case, house.procedures[parent.run.procedure]
     top[0].text_input(_("Case"), case.title, disabled=True)
     top[1].text_input(_("Procedure"), procedure.title, disabled=True)
-draft = Draft.of(procedure)
+draft = SetupDraft.of(procedure)
 if parent is not None:
     draft.fork_of(parent.run.id, parent.setup, parent.run.seed)
 undecided = link_box(draft, procedure)

@@ -56,7 +56,7 @@ def asked(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Prompts, "render", render)
-        house.estimate(procedure, case or sample(house, found.hears), found.setup.model_validate(values), 0)
+        house.estimate(procedure, case or sample(house, found.case_kind), found.setup.model_validate(values), 0)
     return said
 
 

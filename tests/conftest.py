@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from courtroom import courthouse
+from courtroom.engine.free_memory import give_back
 from courtroom.engine.runner import Runner
 from courtroom.knowledge.search import Knowledge
 from courtroom.store.database import Database
 from courtroom.sweeps.sweeper import Sweeper
 
-pytest_plugins = ["tests.attacks.count"]  # here, as with several workers the one that reports collects no test itself
+pytest_plugins = [
+    "tests.attacks.count",
+    "tests.ready_indexes",
+]  # here, as with several workers the one that reports collects no test itself
 
 PATIENCE_S = 300.0
-SLOW = {"test_closing.py", "test_docs.py", "test_figures.py", "test_package.py", "test_prompts.py", "test_server.py"}
-"""Files whose tests take long by what they try: benchmarks and installations are run, limits of time and memory are reached."""
+KILLS = re.compile(r"_kill(ed)?(_|$)")
+"""In the names of tests that kill a process."""
+SLOW = {"test_closing.py", "test_docs.py", "test_figures.py", "test_forks.py", "test_package.py"}
+"""Files whose tests take long by what they try: benchmarks and installations are run, limits of time are reached. So do
+the attacks: each file tries a long list of them."""
 NAMES = ("streamlit", "litellm", "chromadb", "pydantic", "plotly")
 
 
@@ -33,11 +43,11 @@ def pytest_report_header() -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks what kills processes and what is slow, and keeps a file's tests, and all that drive a browser, with one worker (`-n 2 --dist loadgroup`)."""
     for item in items:
-        if item.name.startswith("test_killed") or item.path.name == "test_kills.py":
-            item.add_marker(pytest.mark.kills)
-        if item.path.name in SLOW:
-            item.add_marker(pytest.mark.slow)
         folder = item.path.relative_to(Path(__file__).parent).parent
+        if KILLS.search(item.name.partition("[")[0]) or item.path.name == "test_kills.py":
+            item.add_marker(pytest.mark.kills)
+        if item.path.name in SLOW or "attacks" in folder.parts:
+            item.add_marker(pytest.mark.slow)
         if "browser" in folder.parts:
             item.add_marker(pytest.mark.browser)
         browser = item.get_closest_marker("browser") is not None
@@ -67,6 +77,14 @@ def waits_are_patient() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def what_tests_leave_is_not_frozen() -> Iterator[None]:
+    """A courthouse freezes what is there when it is warm; here that would be what other tests have left, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(courthouse, "gc", Mock())
+        yield
+
+
 @pytest.fixture(scope="module", autouse=True)
 def nothing_stays_open() -> Iterator[None]:
     """Lets go of what a module's tests have left open: each Chroma client has threads, files and a graph in memory."""
@@ -75,9 +93,9 @@ def nothing_stays_open() -> Iterator[None]:
         from chromadb.api.shared_system_client import SharedSystemClient
 
         SharedSystemClient.clear_system_cache()
-        gc.unfreeze()  # a courthouse freezes what is there when it is warm, and so what earlier tests have left
-        gc.collect()
-        gc.freeze()
+    gc.collect()
+    give_back()
+    gc.freeze()  # what is still there stays, such as libraries: the next module need not walk it again
 
 
 class LeftThisMachine(BaseException):

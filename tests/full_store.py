@@ -18,7 +18,7 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.asides import Interview
 from courtroom.questions.marks import Mark
 from courtroom.settings import Settings
-from courtroom.sweeps.plan import BASE, Plan, Variant
+from courtroom.sweeps.plan import BASE, SweepPlan, Variant
 
 STORE = "courtroom.sqlite"
 SMALL = CyberJurorsSetup(jury_size=3, rounds=1)
@@ -49,7 +49,7 @@ def fill(home: Path) -> tuple[str, str]:
         interventions=house.interventions.planned(house.record(run), [AddNote(text="Mind the leg.")], "Ada", None),
     )
     variants = (BASE, Variant(name="rounds: 2", kind="knob", set={"rounds": 2}))
-    house.sweeps.store.create(Plan(base=run, variants=variants, seeds=(0,)), "My table", 0)
+    house.sweeps.store.create(SweepPlan(base=run, variants=variants, seeds=(0,)), "My table", 0)
     house.setups.save("three jurors", {"procedure": "cyberjurors", "seed": 0, "setup": {"jury_size": 3}})
     house.people.seat(run, "juror-01")
     house.knowledge.snapshot("first")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from courtroom.courthouse import Courthouse
 from courtroom.engine.answers import AnswerStore
 from courtroom.experiments.store import ExperimentStore
-from tests.kills import dying
+from tests.kills import die_after
 
 WRITES = ((AnswerStore, "keep"), (ExperimentStore, "conclude"))
 
 
 def go_on(name: str, last: int) -> None:
     """Go on until the last write allowed; 0 is to the end."""
-    written = [0]
-    for owner, write in WRITES:
-        setattr(owner, write, dying(getattr(owner, write), last, written))
+    die_after(last, WRITES)
     house = Courthouse()
     house.experiments.go(name)
     house.experiments.wait(name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Any
 
@@ -16,28 +16,44 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.store import RunStore
 from courtroom.knowledge.lessons import Lessons
+from courtroom.store.writer import Writer
 
 WRITES = ((AnswerStore, "keep"), (RunStore, "add"), (Lessons, "teach"))
 
 
-def dying(write: Callable[..., Any], last: int, written: list[int]) -> Callable[..., Any]:
-    """A write after which the process is dead once there have been so many."""
+def die_when(due: Callable[[], bool]) -> None:
+    """Have this process die when this holds and the writer has put something on disk, before anybody is told of it."""
+    written = Writer._written
 
-    def call(*args: Any, **given: Any) -> Any:
-        result = write(*args, **given)
-        written[0] += 1
-        if written[0] == last:
+    def then(writer: Writer, writes: Sequence[Callable[[], Any]]) -> list[Any]:
+        results = written(writer, writes)
+        if due():
             os.kill(os.getpid(), signal.SIGKILL)
-        return result
+        return results
 
-    return call
+    Writer._written = then  # type: ignore[method-assign]
+
+
+def die_after(last: int, writes: Iterable[tuple[type, str]]) -> None:
+    """Have this process die as soon as so many of these writes are on disk; 0 is never."""
+    written = [0]
+
+    def counted(write: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **given: Any) -> Any:
+            result = write(*args, **given)
+            written[0] += 1
+            return result
+
+        return call
+
+    for owner, name in writes:
+        setattr(owner, name, counted(getattr(owner, name)))
+    die_when(lambda: 0 < last <= written[0])
 
 
 def go_on(run: str, last: int) -> None:
     """Go on with the run until the last write allowed."""
-    written = [0]
-    for owner, name in WRITES:
-        setattr(owner, name, dying(getattr(owner, name), last, written))
+    die_after(last, WRITES)
     house = Courthouse()
     house.runner.go(run)
     house.runner.wait(run)

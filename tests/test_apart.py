@@ -56,10 +56,10 @@ def test_every_prompt_of_a_hearing_is_the_same_both_ways(
         return here
 
     monkeypatch.setattr(Prompts, "render", both)
-    if procedure.hears == "precedents":
+    if procedure.case_kind == "precedents":
         case: Any = PrecedentBatch(id="b", title="B", precedents=tuple(house.knowledge.precedents.all()[:2]))
     else:
-        case = next(house.library.case(one.id) for one in house.library.cases() if one.kind == procedure.hears)
+        case = next(house.library.case(one.id) for one in house.library.cases() if one.kind == procedure.case_kind)
     house.estimate(name, case, procedure.setup(**SMALL[name]), 0)
     assert tasks
 

@@ -19,7 +19,7 @@ from courtroom.engine.setup import Budget
 from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.courtroom_llm import peers as judges
-from courtroom.procedures.courtroom_llm.tasks import Judge, Passage, Pleading
+from courtroom.procedures.courtroom_llm.tasks import ChooseLabel, Passage, Pleading
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions import naming
 from courtroom.questions.asides import CONDITIONS, Sample
@@ -116,8 +116,8 @@ def test_each_juror_is_named_for_what_it_was_built_to_be(house: Courthouse, jury
         PERSUADED: "persuasion",
         BOTH: "both",
     }
-    assert found[CONFORMING].counts["votes"] == naming.Counts(again=3)
-    assert found[CONFORMING].counts["reasons"] == naming.Counts(other=3)
+    assert found[CONFORMING].counts["votes"] == naming.ConditionCounts(again=3)
+    assert found[CONFORMING].counts["reasons"] == naming.ConditionCounts(other=3)
     assert found[PERSUADED].before == "buyer"
     assert shares(tuple(found.values())) == dict.fromkeys(("instability", "conformity", "persuasion", "both"), 0.25)
     change = next(
@@ -210,7 +210,7 @@ def test_an_offline_run_is_audited_without_asking_a_model(house: Courthouse, ser
 
 def test_a_procedure_that_does_not_declare_its_peers_has_no_audit(house: Courthouse) -> None:
     setup = house.procedures["jurisagents"].setup()
-    kind = house.procedures["jurisagents"].hears
+    kind = house.procedures["jurisagents"].case_kind
     case = house.library.case(next(case.id for case in house.library.cases() if case.kind == kind))
     record = house.record(house.new_run("jurisagents", case, setup, 0))
     assert not auditable(house.procedures["jurisagents"], record)
@@ -219,7 +219,7 @@ def test_a_procedure_that_does_not_declare_its_peers_has_no_audit(house: Courtho
 
 def test_a_judge_is_shown_labels_reasons_or_neither_of_the_judges_before() -> None:
     sides = (("prosecutor", "A"), ("attorney", "B"))
-    task = Judge(
+    task = ChooseLabel(
         passages=(Passage(name="text", text="x"),),
         labels=("A", "B"),
         pleadings=tuple(Pleading(side=side, label=label, argument="a") for side, label in sides),  # type: ignore[arg-type]
@@ -284,9 +284,12 @@ def test_a_judge_who_goes_along_with_those_before_is_named(tmp_path: Path) -> No
     ],
 )
 def test_the_rule_by_which_a_change_is_named(again: dict[str, int], changed: bool, name: str) -> None:
-    counts = {condition: naming.Counts(again=again[condition], other=3 - again[condition]) for condition in CONDITIONS}
+    counts = {
+        condition: naming.ConditionCounts(again=again[condition], other=3 - again[condition])
+        for condition in CONDITIONS
+    }
     assert naming.name(counts, changed=changed) == name
-    assert naming.name({**counts, "votes": naming.Counts(missing=3)}, changed=changed) == "not clear"
+    assert naming.name({**counts, "votes": naming.ConditionCounts(missing=3)}, changed=changed) == "not clear"
 
 
 def test_of_a_sample_that_was_asked_twice_the_last_answer_counts(house: Courthouse) -> None:

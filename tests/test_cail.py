@@ -168,6 +168,7 @@ json_values = st.recursive(
 
 
 @given(json_values, json_values, json_values, json_values)
+@pytest.mark.slow
 def test_whatever_a_record_holds_it_becomes_a_case_or_is_refused(
     articles: Any, charges: Any, term: Any, criminals: Any
 ) -> None:

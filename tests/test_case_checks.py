@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from courtroom.cases.checks import Finding, check
+from courtroom.cases.checks import CheckFinding, check
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.files import read_folder
 from courtroom.cases.library import take_media
@@ -41,11 +41,11 @@ def medium(file: str, kind: str = "image", description: str = "The lid.") -> dic
     return {"id": Path(file).stem, "kind": kind, "file": file, "description": description}
 
 
-def errors(findings: list[Finding]) -> list[str]:
+def errors(findings: list[CheckFinding]) -> list[str]:
     return [f"{finding.field}: {finding.message}" for finding in findings if finding.severity == "error"]
 
 
-def warnings(findings: list[Finding]) -> list[str]:
+def warnings(findings: list[CheckFinding]) -> list[str]:
     return [f"{finding.field}: {finding.message}" for finding in findings if finding.severity == "warning"]
 
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from courtroom.cases.case import Case
@@ -18,23 +15,10 @@ from courtroom.engine.control import Control
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.verdict.alignment import first_drafts
+from tests.test_pages import ROOT, house
 
-ROOT = Path(__file__).parents[1]
+__all__ = ["house"]  # a fixture
 TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
-
-
-@pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
-    """The very courthouse that the pages use."""
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-    st.cache_resource.clear()
-    from pages.parts.shared.house import courthouse
-
-    house = courthouse()
-    yield house
-    house.close()
-    st.cache_resource.clear()
 
 
 def driven(house: Courthouse, run: str, control: Control | None = None) -> str:
@@ -110,8 +94,9 @@ def a_case(house: Courthouse, kind: str) -> Case:
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES)
+@pytest.mark.slow
 def test_every_tab_is_drawn_for_any_procedure(house: Courthouse, procedure: str) -> None:
-    case = a_case(house, house.procedures[procedure].hears)
+    case = a_case(house, house.procedures[procedure].case_kind)
     run = driven(house, house.new_run(procedure, case, house.procedures[procedure].setup(), 0))
     fork = driven(house, house.fork(run, house.record(run).setup, seed=3))
     shown = tabs(page(f"{run},{fork}"))
@@ -119,6 +104,7 @@ def test_every_tab_is_drawn_for_any_procedure(house: Courthouse, procedure: str)
     assert ("Nobody has voted" in shown["Votes"]) == (not house.record(run).ballots)
 
 
+@pytest.mark.slow
 def test_every_tab_is_drawn_for_two_procedures(house: Courthouse) -> None:
     case = house.library.case("criminal-bus-wallet")
     runs = [

@@ -174,6 +174,7 @@ def test_a_member_without_an_answer_is_told_beside_one_that_has(tmp_path: Path) 
     bench.close()
 
 
+@pytest.mark.slow
 def test_different_procedures_are_compared_by_what_they_share(house: Courthouse) -> None:
     case = house.library.case("criminal-bus-wallet")
     one, other = (

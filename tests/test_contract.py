@@ -106,7 +106,7 @@ def start(house: Courthouse, procedure: Procedure, **changes: object) -> str:
     """A new run with the procedure's defaults, not driven yet."""
     values = {**procedure.setup().model_dump(mode="json"), **changes}
     setup = procedure.setup.model_validate(values)
-    return house.new_run(procedure.name, sample(house, procedure.hears), setup, 0)
+    return house.new_run(procedure.name, sample(house, procedure.case_kind), setup, 0)
 
 
 def drive(house: Courthouse, run: str, control: Control | None = None) -> Record:
@@ -198,7 +198,7 @@ def test_an_estimate_counts_what_the_run_then_asks_and_stays_below_the_bound(
     homes: Homes, heard: Heard, procedure: Procedure
 ) -> None:
     house, record = homes.new(), heard.record
-    estimate = house.estimate(procedure.name, sample(house, procedure.hears), procedure.setup(), 0)
+    estimate = house.estimate(procedure.name, sample(house, procedure.case_kind), procedure.setup(), 0)
     assert (estimate.calls, estimate.on_record) == (record.asked, 0)
     assert 0 < record.asked <= estimate.at_most
 

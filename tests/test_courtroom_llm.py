@@ -473,6 +473,7 @@ def test_setups_that_cannot_be_are_refused_in_words(house: Courthouse) -> None:
         house.new_run("courtroom-llm", TASK, CourtroomLLMSetup(texts=("z",)), 0)
 
 
+@pytest.mark.slow
 def test_every_sample_text_is_classified_offline(house: Courthouse) -> None:
     tasks = [case.id for case in house.library.cases() if case.kind == "labelled"]
     assert len(tasks) == 2
@@ -489,6 +490,7 @@ def test_every_sample_text_is_classified_offline(house: Courthouse) -> None:
 
 @needs_real_data
 @pytest.mark.parametrize("name", ["RTE.tsv", "QNLI.tsv", "emotion.txt"])
+@pytest.mark.slow
 def test_offline_accuracy_is_above_the_majority_class_on_real_records(house: Courthouse, name: str) -> None:
     (package,) = read_upload(name, FOLDER / "classification" / name, {"0": "entailment", "1": "not_entailment"})
     case = package.case
@@ -500,6 +502,7 @@ def test_offline_accuracy_is_above_the_majority_class_on_real_records(house: Cou
     assert right > Counter(gold.values()).most_common(1)[0][1]
 
 
+@pytest.mark.slow
 def test_a_set_of_two_hundred_labels_is_heard(house: Courthouse) -> None:
     labels = tuple(f"topic {n:03d}" for n in range(200))
     items = tuple(

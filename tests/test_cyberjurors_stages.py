@@ -27,19 +27,10 @@ from courtroom.settings import Settings
 from tests.benchmarks.bench_engine import calls_of, plan, shared_prefix
 from tests.openai_server import OpenAIServer
 from tests.pictures import video
-from tests.scripted_jury import CASE, Jury, courthouse, hear, text_of
+from tests.scripted_jury import CASE, Jury, hear, text_of
+from tests.test_cyberjurors import house, jury
 
-
-@pytest.fixture
-def jury() -> Jury:
-    return Jury()
-
-
-@pytest.fixture
-def house(tmp_path: Path, jury: Jury) -> Iterator[Courthouse]:
-    house = courthouse(Settings(home=tmp_path), jury)
-    yield house
-    house.close()
+__all__ = ["house", "jury"]  # fixtures
 
 
 def dispute(house: Courthouse) -> Dispute:

@@ -90,6 +90,25 @@ def test_a_sample_depends_on_its_seed_and_keeps_the_order(datasets: Datasets) ->
     assert len(list(datasets.rows("cases", sample=500))) == 100
 
 
+def test_one_row_is_read_without_reading_the_others(datasets: Datasets) -> None:
+    def steps(name: str) -> int:
+        seen = [0]
+
+        def count() -> None:
+            seen[0] += 1
+
+        next(datasets.rows(name, ids=["dispute-7"]))
+        datasets.database.connection.set_progress_handler(count, 10)
+        (one,) = datasets.rows(name, ids=["dispute-7"])
+        datasets.database.connection.set_progress_handler(None, 0)
+        assert one.id == "dispute-7"
+        return seen[0]
+
+    for many in (20, 1_000):
+        datasets.add(f"of-{many}", (row(dispute(number, 5, 1)) for number in range(many)))
+    assert steps("of-1000") < 2 * steps("of-20")
+
+
 def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) -> None:
     first = datasets.add("cases", [row(criminal(n)) for n in range(3)])
     again = datasets.add("cases", [row(criminal(n)) for n in range(3)])

@@ -15,14 +15,17 @@ import numpy as np
 import pytest
 from aiohttp import web
 from pydantic import ValidationError
+from sklearn.feature_extraction.text import HashingVectorizer
 
 from courtroom.engine.setup import Setup
+from courtroom.knowledge import embedding
 from courtroom.knowledge import litellm_embedding as embedding_module
 from courtroom.knowledge.embedding import DEFAULT, DIMENSIONS, HashedNgrams
 from courtroom.knowledge.embeddings import REMOTE, about_embedding, embedding_of
 from courtroom.knowledge.litellm_embedding import AT_ONCE, LONGEST, LiteLLMEmbedding, longest
 from courtroom.knowledge.local_encoder import LOCAL, Encoder, LocalEncoder
 from courtroom.models.errors import ModelError
+from courtroom.text.words import words
 
 KEY = "sk-a-key-that-nobody-may-see"
 Answer = Callable[[int, list[str]], web.Response]
@@ -193,3 +196,21 @@ async def test_the_default_embedding_is_the_same_each_time_and_has_no_vector_for
     assert np.linalg.norm(first[0]) == pytest.approx(1)
     assert not first[1].any()
     assert (await HashedNgrams().embed([])).shape == (0, DIMENSIONS)
+
+
+async def test_a_words_places_are_those_of_the_vectoriser_with_which_earlier_stores_were_indexed() -> None:
+    old = HashingVectorizer(
+        analyzer=lambda word: [f"{word}/{n}" for n in range(embedding.SPREAD)],
+        n_features=embedding.DIMENSIONS,
+        norm=None,
+        dtype=np.float32,
+    )
+    for word in ["kettle", "漏水", "1,250", *(f"word{n}" for n in range(300))]:
+        hashed = old.transform([word])
+        assert embedding._places(word) == dict(zip(hashed.indices, hashed.data, strict=True))
+
+
+def test_a_word_is_in_memory_once_however_many_texts_have_it() -> None:
+    (first, *_), (second, *_) = words("Kettles leak."), words("Kettles do not leak.")
+    assert first == "kettles"
+    assert first is second

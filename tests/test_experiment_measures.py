@@ -194,6 +194,7 @@ def test_measures_of_summaries_are_those_of_rouge_score_and_sacrebleu() -> None:
         details={"assessment": {"faithfulness": 90.0, "completeness": 60.0, "conciseness": 30.0}}, wall_s=20.0
     )
     assert of("document", "quality", [Scored(case, "", judged)]) == 180
+    assert of("document", "completeness", [Scored(case, "", judged)]) == 60
     assert of("document", "cost_effectiveness", [Scored(case, "", judged)]) == 9
     assert np.isnan(of("document", "quality", rows))
 
@@ -263,6 +264,7 @@ def test_a_procedures_judgment_is_scored_like_a_written_one() -> None:
 
 
 @needs_real_data
+@pytest.mark.slow
 def test_all_48_scores_of_eight_language_models_are_lawbenchs_own() -> None:
     folder = FOLDER / "lawbench_predictions"
     with (folder / "reference_scores.csv").open() as file:

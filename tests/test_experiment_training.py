@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,9 @@ from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
 from tests.forks import Fork
 from tests.killed_experiment import go_on
+from tests.test_experiments import house
+
+__all__ = ["house"]  # a fixture
 
 TRAINED = ("criminal-bus-wallet", "criminal-workshop-burglary")
 TESTED = ("criminal-night-market",)
@@ -51,14 +53,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert many(memory(house)) == 1
     house.close()
     return home
-
-
-@pytest.fixture
-def house(home: Path, tmp_path: Path) -> Iterator[Courthouse]:
-    shutil.copytree(home, tmp_path / "home")
-    house = Courthouse(Settings(home=tmp_path / "home"))
-    yield house
-    house.close()
 
 
 def memory(house: Courthouse) -> Snapshot:
@@ -113,6 +107,12 @@ def test_each_arm_learns_by_itself_and_its_tests_see_that_frozen_under_a_name(ho
     assert many(house.knowledge.snapshots.named(names["learns"])) == len(TRAINED), "it began with nothing learned"
     assert many(house.knowledge.snapshots.named(names["learns without directives"])) == len(TRAINED)
     assert house.knowledge.snapshots.named(names["one judge"]).digest == before.digest
+    found = house.experiments.results(name)
+    curve = found.breakdown("learning", found.measures[0])
+    assert [(point.arm, point.label, point.cells) for point in curve.points] == [
+        (arm["name"], label, 1) for arm in ARMS[:2] for label in ("0", "1")
+    ], "each case of the training by how many were learned from before"
+    assert {row.row for row in found.rows} == {*TESTED}, "and no such case is in the table"
 
 
 def spec_digest(house: Courthouse, name: str) -> str:
@@ -175,6 +175,35 @@ def test_what_can_t_be_learned_from_is_refused(house: Courthouse, given: dict[st
     with pytest.raises(CourtroomError, match=why):
         house.experiments.begin(spec(**given))
     assert house.experiments.store.experiments() == []
+
+
+def test_an_estimate_counts_what_arms_learn_from(house: Courthouse) -> None:
+    before = memory(house)
+    takes = house.experiments.estimate(spec())
+    trained = 2 * len(TRAINED)
+    assert (takes.training, takes.cells, takes.rehearsed) == (trained, trained + 3, trained + 3)
+    assert [(arm.training, arm.cells) for arm in takes.arms] == [(2, 3), (2, 3), (0, 1)]
+    tested = house.experiments.estimate(spec(knowledge={}))
+    assert takes.calls > tested.calls
+    assert takes.arms[0].calls > 2 * tested.arms[0].calls, "three hearings and two lessons, not one hearing"
+    assert memory(house).digest == before.digest
+    assert house.experiments.store.experiments() == []
+
+
+def test_a_deleted_experiment_takes_its_memories_along_but_for_those_that_others_use(house: Courthouse) -> None:
+    name = run_to_the_end(house, spec())
+    kept = {one.name for one in house.knowledge.snapshots.all()} - {"empty"}
+    digest = spec_digest(house, name)
+    assert kept == {f"learning-{digest}-{what}" for what in ("before", "arm-1", "arm-2")}
+    before = memory(house)
+    setup = VerdictSetup.model_validate({"memory": f"learning-{digest}-arm-2"})
+    house.new_run("verdict", house.library.case("criminal-well-poison"), setup, 0)
+    other = [{**ARMS[0], "set": {"memory": f"learning-{digest}-before"}}]
+    house.experiments.begin(spec(name="other", knowledge={}, arms=other))
+    house.experiments.delete(name)
+    left = {one.name for one in house.knowledge.snapshots.all()} - {"empty"}
+    assert left == {f"learning-{digest}-before", f"learning-{digest}-arm-2"}, "a run and an experiment name them"
+    assert memory(house).digest == before.digest
 
 
 def test_cases_that_were_trained_on_are_tested_where_that_is_asked_for(house: Courthouse) -> None:

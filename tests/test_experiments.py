@@ -18,14 +18,16 @@ from typer.testing import CliRunner
 from courtroom.__main__ import app
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.datasets import Row
+from courtroom.datasets import Datasets, Row
+from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import ExperimentLine, RunList, Wanted
 from courtroom.experiments import frame
 from courtroom.experiments.plan import cells
-from courtroom.experiments.results import Results
+from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.experiments.words import sentence
+from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.settings import Settings
 from courtroom.upkeep.doctor import examine
 from tests.forks import Fork
@@ -85,7 +87,7 @@ def house(home: Path, tmp_path: Path) -> Iterator[Courthouse]:
     house.close()
 
 
-def done(house: Courthouse, experiment: Experiment) -> Results:
+def done(house: Courthouse, experiment: Experiment) -> ExperimentResults:
     name = house.experiments.begin(experiment)
     house.experiments.go(name)
     house.experiments.wait(name, 60)
@@ -298,6 +300,48 @@ def test_an_arm_whose_model_does_not_answer_fails_and_the_others_end(
     assert server.calls >= 12
 
 
+def test_cells_that_begin_together_are_made_together(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[set[str]] = []
+    made: list[int] = []
+    rows, create = Datasets.rows, RunStore.create
+
+    def some(datasets: Datasets, *args: Any, **given: Any) -> Iterator[Row]:
+        if given.get("ids") is not None:
+            read.append(set(given["ids"]))
+        return rows(datasets, *args, **given)
+
+    def counted(store: RunStore, *args: Any, **given: Any) -> str:
+        made.append(id(store._database.connection) if store._database.connection.in_transaction else 0)
+        return create(store, *args, **given)
+
+    monkeypatch.setattr(Datasets, "rows", some)
+    monkeypatch.setattr(RunStore, "create", counted)
+    found = done(house, spec(at_once=12))
+    assert {row.state for row in found.rows} == {"done"}
+    assert read == [{row.row for row in found.rows}], "the cases of all cells are read at once"
+    assert len(made) == 12
+    assert len(set(made) - {0}) == 1, "in one transaction"
+
+
+def test_answers_of_cells_do_not_stream_in_as_nobody_watches(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OpenAIServer(keep_bodies=True) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        house = Courthouse(Settings(home=shutil.copytree(home, tmp_path / "home")), streaming=True)
+        arm = {"name": "a", "procedure": "courtroom-llm", "model": "openai/any", "set": SINGLE}
+        found = done(house, spec(arms=[arm]))
+        assert {row.state for row in found.rows} == {"done"}
+        assert not any(body.get("stream") for body in server.bodies)
+        setup = CourtroomLLMSetup.model_validate({**SINGLE, "model": {"id": "openai/any"}})
+        run = house.new_run("courtroom-llm", house.datasets.row("feelings", "text-0").case, setup, 7)
+        house.runner.go(run)
+        house.runner.wait(run, 60)
+        house.close()
+    assert server.bodies[-1].get("stream"), "those of a person's run do"
+
+
 def test_cells_teach_nothing(house: Courthouse) -> None:
     before = house.database.connection.execute("SELECT count(*) FROM lessons").fetchone()[0]
     case = house.library.case("criminal-bus-wallet")
@@ -464,6 +508,7 @@ def test_the_shell_runs_a_file_and_writes_what_came_of_it(
 
 
 @needs_real_data
+@pytest.mark.slow
 def test_eight_language_models_are_eight_arms_by_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     shell("datasets", "import", str(FOLDER / "lawbench"), "--name", "lawbench")

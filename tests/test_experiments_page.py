@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,20 +13,12 @@ from courtroom.experiments.measures import MEASURES
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, frontier, matrix_cases, run_of
 from tests.test_experiments import RIGHT, SINGLE, answers, done, spec
 from tests.test_experiments import texts as rows
-from tests.test_pages import house, texts
+from tests.test_pages import house, opened_at, texts
 
 __all__ = ["house"]  # a fixture
 
 
-def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(str(Path(__file__).parents[1] / "app.py"), default_timeout=60)
-    app.run()
-    app.switch_page("pages/experiments.py")
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.run()
-    assert not app.exception, app.exception
-    return app
+opened = partial(opened_at, "experiments")
 
 
 def press(app: AppTest, key: str) -> None:

@@ -232,6 +232,7 @@ async def test_an_import_that_is_given_up_keeps_what_is_in(tmp_path: Path) -> No
 
 
 @needs_real_data
+@pytest.mark.slow
 async def test_the_real_statute_book_is_taken_in_whole(tmp_path: Path) -> None:
     knowledge, imports = opened(tmp_path)
     data = (FOLDER / "criminal_law_prc_2023.jsonl").read_bytes()

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Edge, Graph, Node
-from courtroom.engine.people import Question
+from courtroom.engine.people import SeatQuestion
 from courtroom.engine.procedure import Choice
 from courtroom.figures.flow import draw_flow
 from courtroom.figures.graph import draw_graph
@@ -52,7 +52,7 @@ def test_a_picture_on_a_seats_page_is_told_in_plain_text(house: Courthouse, monk
     run = house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=3), 0)
     seat = house.people.seat(run, "juror-01")
     body = {"messages": [["user", [EVIL, medium.model_dump(mode="json")]]], "answer_schema": {"properties": {}}}
-    question = Question(
+    question = SeatQuestion(
         run=run,
         path="a/juror-01/b",
         key="k",

@@ -38,6 +38,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
 
 
 @pytest.mark.parametrize("name", list(PROCEDURES))
+@pytest.mark.slow
 def test_every_input_of_every_task_changes_what_is_sent(house: Courthouse, name: str) -> None:
     procedure = PROCEDURES[name]
     tried: dict[tuple[str, str], bool] = {}

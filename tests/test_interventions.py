@@ -212,7 +212,7 @@ def test_nothing_is_put_into_a_document_but_a_note_can_be_told(house: Courthouse
     run = house.new_run("juris", house.library.case("report-ashel-river"), house.procedures["juris"].setup(), 0)
     house.runner.go(run, Control(stage="sentence 3"))
     house.runner.wait(run, 30)
-    with pytest.raises(InterventionRefused, match="Tell all a note"):
+    with pytest.raises(InterventionRefused, match="Give all a note"):
         house.interventions.intervene(run, AddEvidence(text="x"))
     house.interventions.intervene(run, AddNote(text="Keep it short."))
     ballot = next(call for call in house.record(run).calls if call.task == "ballot")
@@ -251,7 +251,7 @@ def test_in_every_procedure_an_overruled_answer_changes_only_what_came_to_rest_o
     house: Courthouse, name: str
 ) -> None:
     procedure = house.procedures[name]
-    case = next(house.library.case(c.id) for c in house.library.cases() if c.kind == procedure.hears)
+    case = next(house.library.case(c.id) for c in house.library.cases() if c.kind == procedure.case_kind)
     run = house.new_run(name, case, procedure.setup(), 0)
     house.runner.go(run)
     house.runner.wait(run, 60)

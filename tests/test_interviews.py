@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +16,10 @@ from courtroom.models.offline import NOTICE
 from courtroom.models.spec import PERSON, ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.interview import last_call
-from courtroom.settings import Settings
 from tests.openai_server import OpenAIServer
+from tests.test_audit import house
+
+__all__ = ["house"]  # a fixture
 
 QUESTION = "What would have convinced you of the other side?"
 
@@ -27,15 +28,6 @@ QUESTION = "What would have convinced you of the other side?"
 def server() -> Iterator[OpenAIServer]:
     with OpenAIServer(keep_bodies=True) as server:
         yield server
-
-
-@pytest.fixture
-def house(tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
-    monkeypatch.setenv("OPENAI_API_BASE", server.url)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    house = Courthouse(Settings(home=tmp_path))
-    yield house
-    house.close()
 
 
 def hear(house: Courthouse, model: str = "openai/any", **knobs: Any) -> Record:

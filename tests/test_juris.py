@@ -246,6 +246,7 @@ def test_every_sample_document_is_summarised_offline_better_than_by_its_first_th
         assert sum(getattr(o, measure) for o in ours) >= sum(getattr(o, measure) for o in first)
 
 
+@pytest.mark.slow
 def test_a_long_document_of_many_sentences_is_summarised(house: Courthouse) -> None:
     text = " ".join(
         f"On day {n} the crew of ship {n % 97} sailed to port {n % 31} with {n * 7} crates." for n in range(2500)

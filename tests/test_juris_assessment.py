@@ -62,7 +62,7 @@ def test_a_text_is_scored_sentence_by_sentence_and_by_key_facts_and_as_a_whole(h
         ("Holistic", 90, 60, 80, 230.0),
     ]
     assert by_sentence.rows[1] == (2, INVENTED, "out-of-context error", "Nobody speaks of penguins.")
-    assert by_fact.rows == (("Families left.", "1"), ("Nobody was hurt.", "not told"))
+    assert by_fact.rows == (("Families left.", "1"), ("Nobody was hurt.", "not stated"))
 
 
 def test_the_assessor_reads_sentences_and_key_facts_with_their_numbers(house: Courthouse) -> None:

@@ -22,7 +22,7 @@ from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.jurisagents.questions import Choice
+from courtroom.procedures.jurisagents.questions import ChosenOption
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.jurisagents.tasks import Amount, ReasonedJudgment
 from courtroom.settings import Settings
@@ -353,7 +353,7 @@ def test_reasons_come_before_the_decision_where_the_setup_asks_for_them(house: C
     assert fields == ["reasons", "relevant_articles", "charge", "term_of_imprisonment"]
 
 
-@pytest.mark.parametrize(("answer", "fields"), [(Choice, ["reason", "choice"]), (Amount, ["parts", "amount"])])
+@pytest.mark.parametrize(("answer", "fields"), [(ChosenOption, ["reason", "choice"]), (Amount, ["parts", "amount"])])
 def test_what_leads_to_an_answer_stands_before_it(answer: type[BaseModel], fields: list[str]) -> None:
     assert list(answer.model_fields) == fields
 

@@ -22,7 +22,7 @@ from courtroom.knowledge.search import Hit
 from courtroom.law.judgment import Judgment
 from courtroom.procedures.verdict.learning import Trajectory, confidence, shared_anchor
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
-from courtroom.procedures.verdict.tasks import Draft, FinalJudgment, Turn
+from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Turn
 from courtroom.settings import Settings
 from tests import forks
 from tests.kills import kill_again_and_again
@@ -74,6 +74,7 @@ def misleading() -> list[CriminalCase]:
     ]
 
 
+@pytest.mark.slow
 def test_a_session_of_over_sixty_cases_induces_refines_merges_and_prunes_and_replays_to_the_same_memory(
     house: Courthouse,
 ) -> None:
@@ -179,7 +180,11 @@ def learner(judged: int, real: int, drafts: tuple[int, ...], passed: bool, ancho
             taught.extend(op for op in lesson.ops if isinstance(op, Adjust))
 
     turns = tuple(
-        Turn(draft=Draft(predicted_article=n, explanation="x"), passed=passed and i == len(drafts) - 1, feedback="")
+        Turn(
+            draft=DraftJudgment(predicted_article=n, explanation="x"),
+            passed=passed and i == len(drafts) - 1,
+            feedback="",
+        )
         for i, n in enumerate(drafts)
     )
     verdict, gold = (Judgment(relevant_articles=(n,), charges=("c",)) for n in (judged, real))

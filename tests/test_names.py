@@ -16,7 +16,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.collection import Name
 from courtroom.procedures import PROCEDURES
-from courtroom.sweeps.plan import Plan
+from courtroom.sweeps.plan import SweepPlan
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("pages", *(f"courtroom/{room}" for room in ("shell", "report", "figures", "evaluation", "sweeps", "upkeep")))
@@ -26,7 +26,16 @@ KNOBS = {name for procedure in PROCEDURES.values() for name in procedure.setup.m
 
 TITLES = [procedure.title for procedure in PROCEDURES.values()]
 PATH = re.compile(r"\w+(\.\w+)*(?<!\.jsonl)")
-ALSO = {*get_args(Name), *Dispute.model_fields, *Plan.model_fields, "learning", "norms", "rounds", "variant", "verdict"}
+ALSO = {
+    *get_args(Name),
+    *Dispute.model_fields,
+    *SweepPlan.model_fields,
+    "learning",
+    "norms",
+    "rounds",
+    "variant",
+    "verdict",
+}
 """Words that have another meaning too: collections, a dispute's jury, a run's verdict, what a result counts."""
 
 

@@ -47,6 +47,7 @@ def decided(house: Courthouse, name: str) -> Heard:
     return Heard(case.jury.buyer, votes, len({opinion["reasoning"][0] for opinion in last}))  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_votes_lie_near_those_of_the_real_jury(heard: list[Heard]) -> None:
     assert statistics.mean(abs(one.votes[-1] - one.real) for one in heard) <= 2.5
     assert sum((one.votes[-1] > 8) == (one.real > 8) for one in heard) >= 11

@@ -20,7 +20,9 @@ from courtroom.settings import Settings
 from tests.asked import asked
 from tests.samples import sample
 
-DECIDING = [name for name, one in PROCEDURES.items() if one.hears in ("dispute", "criminal", "document", "labelled")]
+DECIDING = [
+    name for name, one in PROCEDURES.items() if one.case_kind in ("dispute", "criminal", "document", "labelled")
+]
 """The procedures that decide a case. The others learn from what is known of it."""
 ONE, OTHER = "quartz", "obsidian"
 """Words that stand in no case, so that each says which outcome was known."""
@@ -78,10 +80,11 @@ def houses(tmp_path: Path) -> Iterator[tuple[Courthouse, Courthouse]]:
 
 
 @pytest.mark.parametrize("name", DECIDING)
+@pytest.mark.slow
 def test_what_is_asked_is_the_same_whatever_the_outcome_was(houses: tuple[Courthouse, Courthouse], name: str) -> None:
     said = []
     for house, word in zip(houses, (ONE, OTHER), strict=True):
-        case = KNOWN[PROCEDURES[name].hears](sample(house, PROCEDURES[name].hears), word)
+        case = KNOWN[PROCEDURES[name].case_kind](sample(house, PROCEDURES[name].case_kind), word)
         learn(house, case)
         said.append(
             sorted(one.text() for one in asked(house, name, case=case))

@@ -46,6 +46,16 @@ def page(name: str = "", **query: str) -> AppTest:
     return app
 
 
+def opened_at(name: str, /, **query: str) -> AppTest:
+    """The app, led to a page with these words in its address."""
+    app = page(name)
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
 def texts(app: AppTest) -> str:
     kinds = (app.title, app.markdown, app.caption, app.info, app.success, app.warning, app.error)
     return "\n".join(str(element.value) for kind in kinds for element in kind)
@@ -275,6 +285,7 @@ def test_distilling_from_the_page_starts_a_run_of_its_own(house: Courthouse) -> 
     assert house.store.run(run.id).status == "done"
 
 
+@pytest.mark.slow
 def test_the_app_draws_without_importing_what_is_slow() -> None:
     import subprocess
     import sys

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -29,6 +28,7 @@ from courtroom.models.request import Reply, Request, Usage
 from courtroom.settings import Settings
 from courtroom.store.database import MIGRATIONS, Database
 from tests import forks
+from tests.kills import die_when
 from tests.openai_server import OpenAIServer
 from tests.test_resilience import environment, result
 from tests.toy import Bench, CastVote, Scripted, ToySetup, side_by_member, toy
@@ -55,14 +55,15 @@ def on(bench: Bench, run: str, control: Control | None = None) -> Record:
 
 def shell_that_dies(answers: int, *words: str) -> None:
     """The command of the shell; the process is dead as soon as so many answers are on disk, before anything else happens."""
+    kept = [0]
     keep = AnswerStore.keep
 
-    def dying(store: AnswerStore, arrived: Iterable[Arrived]) -> None:
+    def counted(store: AnswerStore, arrived: Iterable[Arrived]) -> None:
         keep(store, arrived)
-        if store._database.connection.execute("SELECT count(*) FROM answers").fetchone()[0] >= answers:
-            os.kill(os.getpid(), signal.SIGKILL)
+        kept[0] = store._database.connection.execute("SELECT count(*) FROM answers").fetchone()[0]
 
-    AnswerStore.keep = dying  # type: ignore[method-assign]
+    AnswerStore.keep = counted  # type: ignore[method-assign]
+    die_when(lambda: kept[0] >= answers)
     forks.shell(*words)
 
 

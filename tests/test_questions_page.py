@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
@@ -16,23 +11,9 @@ from courtroom.models.offline import NOTICE
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark
 from tests.scripted_jury import Jury
-from tests.test_pages import NASTY, page, texts
+from tests.test_pages import NASTY, house, page, texts
 
-ROOT = Path(__file__).parents[1]
-
-
-@pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
-    """The very courthouse that the pages use."""
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-    st.cache_resource.clear()
-    from pages.parts.shared.house import courthouse
-
-    house = courthouse()
-    yield house
-    house.close()
-    st.cache_resource.clear()
+__all__ = ["house"]  # a fixture
 
 
 def heard(house: Courthouse) -> Record:

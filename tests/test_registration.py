@@ -79,7 +79,7 @@ STUMBLES = {
     "two stages of one name": (CODE, "stages=(", 'stages=(StageKind("decision", "D", ""), ', "procedure.py: two of the stages are named “decision”. Rename one."),
     "two choices of one name": (CODE, 'Choice("buyer",', 'Choice("seller",', "procedure.py: two of the choices are named “seller”. Rename one."),
     "two views of one name": (CODE, "    tasks=", '    views=tuple(__import__("courtroom").View("v", "V", "", "", dict) for _ in "ab"),\n    tasks=', "procedure.py: two of the views are named “v”. Rename one."),
-    "a kind of case that is not known": (CODE, 'hears="dispute"', 'hears="disputes"', "procedure.py: it hears cases of the kind “disputes”, which is not known. Did you mean “dispute”?"),
+    "a kind of case that is not known": (CODE, 'case_kind="dispute"', 'case_kind="disputes"', "procedure.py: it hears cases of the kind “disputes”, which is not known. Did you mean “dispute”?"),
     "a name that is no name": (CODE, 'name="two-judges"', 'name="Two Judges"', "procedure.py: the name “Two Judges” can't stand in a command. Use small letters"),
     "a name that is taken": (CODE, 'name="two-judges"', 'name="debate"', "procedure.py: the name “debate” is taken by Debate. Choose another `name`."),
     "a knob without a default": (CODE, "Field(default=True, ", "Field(", "procedure.py, line", "Give each knob a default."),
@@ -111,7 +111,7 @@ def test_a_missing_frame_is_told(make: Make, tmp_path: Path, name: str) -> None:
         (tmp_path / "two_judges/prompts/_system.md.j2").unlink()
         procedure = make()
     else:  # disputes have a shared one; labelled texts have none
-        procedure = make(CODE, 'hears="dispute"', 'hears="labelled"')
+        procedure = make(CODE, 'case_kind="dispute"', 'case_kind="labelled"')
     with pytest.raises(RegistrationError, match=rf"{name}\.md\.j2: this template is missing\. Write it: it says what"):
         register((procedure,))
 
@@ -249,6 +249,7 @@ def test_an_authors_error_is_shown_in_full_with_traceback_and_named_with_its_log
     assert "court.setup.tempo" in full.stderr
 
 
+@pytest.mark.slow
 def test_a_new_procedure_is_laid_out_with_a_test_that_passes(tmp_path: Path) -> None:
     done = shell("new-procedure", "two-judges", "--to", str(tmp_path / "new"), home=tmp_path / "home", more=tmp_path)
     assert done.returncode == 0, done.stderr

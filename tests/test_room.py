@@ -14,7 +14,7 @@ from courtroom.engine.control import Control
 from courtroom.engine.interventions import AddNote
 from courtroom.engine.live import OpenCall
 from courtroom.engine.record import Record
-from courtroom.room import Scene, scene
+from courtroom.room import RoomScene, scene
 from courtroom.room.scene import speaking
 from courtroom.room.seating import places
 from courtroom.room.spoken import spoken, spoken_so_far
@@ -45,7 +45,7 @@ def heard(house: Courthouse, procedure: str, control: Control | None = None, see
     return house.record(run)
 
 
-def shown(house: Courthouse, record: Record) -> Scene:
+def shown(house: Courthouse, record: Record) -> RoomScene:
     return scene(record, house.procedures[record.run.procedure].about(record.case))
 
 

@@ -12,7 +12,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import Unreadable
 from courtroom.evaluation.run_list import RunLine, RunList, SweepLine, Wanted
 from courtroom.store.database import Database
-from courtroom.sweeps.plan import Plan, Variant
+from courtroom.sweeps.plan import SweepPlan, Variant
 from tests.many_runs import copies
 from tests.test_pages import heard, house, page, texts
 
@@ -82,7 +82,7 @@ def test_the_list_is_filtered_ordered_and_paged_by_the_database(house: Courthous
 def test_the_runs_of_a_sweep_are_one_line_that_opens_it(house: Courthouse) -> None:  # noqa: F811
     run = heard(house, **SMALL)
     variants = tuple(Variant(name=f"seed {n}", kind="knob", set={"rounds": n}) for n in (1, 2, 3))
-    sweep = house.sweeps.store.create(Plan(base=run, variants=variants, seeds=(0,)), "Table", 0)
+    sweep = house.sweeps.store.create(SweepPlan(base=run, variants=variants, seeds=(0,)), "Table", 0)
     setup = house.record(run).setup
     for cell in house.sweeps.store.cells(sweep):
         house.fork(run, setup, run=cell.run)

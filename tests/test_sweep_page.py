@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from functools import partial
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,7 +12,7 @@ from courtroom.engine.procedure import Choice
 from courtroom.figures.sweep import draw_flips, draw_shares, draw_swings
 from courtroom.sweeps.plan import evidence_left_out, singly
 from courtroom.sweeps.results import results
-from tests.test_pages import benched, heard, house, page, texts
+from tests.test_pages import benched, heard, house, opened_at, page, texts
 from tests.test_sweep_plans import PLAN, cell
 
 __all__ = ["house"]  # a fixture
@@ -21,15 +21,7 @@ CHOICES = (Choice("buyer", "Buyer", 0, "circle", "●"), Choice("seller", "Selle
 SMALL = {"jury_size": 3, "rounds": 2, "grounding_rounds": 1, "consensus": 1.0}
 
 
-def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(str(Path(__file__).parents[1] / "app.py"), default_timeout=60)
-    app.run()
-    app.switch_page("pages/sweep.py")
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.run()
-    assert not app.exception, app.exception
-    return app
+opened = partial(opened_at, "sweep")
 
 
 def press(app: AppTest, label: str) -> None:

@@ -20,7 +20,7 @@ from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
 from courtroom.sweeps.plan import (
     BASE,
-    Plan,
+    SweepPlan,
     Variant,
     affordable,
     applied,
@@ -35,7 +35,7 @@ from courtroom.sweeps.plan import (
 )
 from courtroom.sweeps.proposals import knobs_turned, near, proposals
 from courtroom.sweeps.results import Result, results, table, wilson
-from courtroom.sweeps.store import Cell
+from courtroom.sweeps.store import SweepCell
 
 CYBERJURORS = PROCEDURES["cyberjurors"]
 CASE = Dispute(
@@ -137,7 +137,7 @@ def test_a_number_that_must_be_odd_goes_to_the_next_odd_one() -> None:
 def test_everything_that_is_proposed_fits(name: str, tmp_path: Path) -> None:
     house = Courthouse(Settings(home=tmp_path))
     procedure = house.procedures[name]
-    case = house.library.case(next(case.id for case in house.library.cases() if case.kind == procedure.hears))
+    case = house.library.case(next(case.id for case in house.library.cases() if case.kind == procedure.case_kind))
     setup, _ = procedure.prepare(case, procedure.setup(), 0)
     offered = proposals(procedure, setup, case, 0)
     assert "knob" in {variant.kind for variant in offered}
@@ -171,10 +171,10 @@ def test_wilsons_interval_is_the_one_that_scipy_gives(hits: int, trials: int) ->
     assert (share.value, share.low, share.high) == pytest.approx((hits / trials, known.low, known.high), abs=1e-12)
 
 
-def cell(variant: int, seed: int, outcome: str | None, buyer: int = 0, seller: int = 0) -> Cell:
+def cell(variant: int, seed: int, outcome: str | None, buyer: int = 0, seller: int = 0) -> SweepCell:
     counts = {"buyer": buyer, "seller": seller} if buyer or seller else {}
     verdict = Verdict(outcome=outcome, counts=counts) if outcome else None
-    return Cell(
+    return SweepCell(
         variant=variant,
         seed=seed,
         run=f"run-{variant}-{seed}",
@@ -183,7 +183,7 @@ def cell(variant: int, seed: int, outcome: str | None, buyer: int = 0, seller: i
     )
 
 
-PLAN = Plan(
+PLAN = SweepPlan(
     base="run-0-0",
     variants=(
         BASE,

@@ -19,7 +19,7 @@ from courtroom.models.keys import KEYS
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from courtroom.sweeps.plan import BASE, Plan, Variant, evidence_left_out, members_left_out, singly, values
+from courtroom.sweeps.plan import BASE, SweepPlan, Variant, evidence_left_out, members_left_out, singly, values
 from courtroom.sweeps.results import results
 from tests import forks
 from tests.test_resilience import environment
@@ -43,7 +43,7 @@ def heard(house: Courthouse, case: str = "oak-table", **knobs: object) -> str:
     return run
 
 
-def everything(house: Courthouse, run: str, seeds: tuple[int, ...] = (0,)) -> Plan:
+def everything(house: Courthouse, run: str, seeds: tuple[int, ...] = (0,)) -> SweepPlan:
     base = house.record(run)
     procedure = house.procedures[base.run.procedure]
     return house.sweeps.plan(
@@ -131,14 +131,19 @@ def test_the_same_plan_again_is_the_same_sweep(house: Courthouse) -> None:
     assert house.sweeps.start(plan) != first
 
 
+def begun(house: Courthouse, held: Callable[[], Held]) -> tuple[str, str, Held]:
+    """A run, a sweep of it of which a call is held, and what holds it."""
+    run = heard(house)
+    model = held()
+    sweep = house.sweeps.start(everything(house, run, (0, 5)))
+    model.wait_for_a_knock()
+    return run, sweep, model
+
+
 def test_a_paused_sweep_starts_nothing_more_and_goes_on_where_it_was(
     house: Courthouse, held: Callable[[], Held]
 ) -> None:
-    run = heard(house)
-    plan = everything(house, run, (0, 5))
-    model = held()
-    sweep = house.sweeps.start(plan)
-    model.wait_for_a_knock()
+    _, sweep, model = begun(house, held)
     house.sweeps.pause(sweep)
     house.sweeps.wait(sweep, 30)
     stopped = {cell.run: cell.status for cell in house.sweeps.store.cells(sweep)}
@@ -177,11 +182,7 @@ def test_a_run_that_stops_does_not_stop_the_others_and_is_tried_again(house: Cou
 def test_a_cancelled_sweep_keeps_what_it_has_and_a_deleted_one_takes_its_runs_along(
     house: Courthouse, held: Callable[[], Held]
 ) -> None:
-    run = heard(house)
-    plan = everything(house, run, (0, 5))
-    model = held()
-    sweep = house.sweeps.start(plan)
-    model.wait_for_a_knock()
+    run, sweep, _ = begun(house, held)
     house.sweeps.cancel(sweep)
     house.sweeps.wait(sweep, 30)
     assert house.sweeps.store.sweep(sweep).status == "cancelled"

@@ -99,7 +99,7 @@ def toy(folder: Path) -> Procedure:
         title="Toy",
         summary="",
         paper="",
-        hears="dispute",
+        case_kind="dispute",
         setup=ToySetup,
         roles=(Role("juror", "Juror", "", votes=True),),
         stages=(StageKind("round", "Round", ""), StageKind("verdict", "Verdict", "")),

@@ -11,14 +11,14 @@ from courtroom.law.judgment import Judgment, Term
 from courtroom.models.prompts import Prompts
 from courtroom.models.task import Task
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.verdict.learning_tasks import Consolidate, Induce, Refine, Reflect
+from courtroom.procedures.verdict.learning_tasks import Consolidate, Induce, RefineDirective, ReflectOnDraft
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import (
-    DecideAlone,
     Directed,
-    Draft,
+    DraftJudgment,
     DraftOpinion,
     ExtractPoints,
+    JudgeAlone,
     Preside,
     Recalled,
     Rerank,
@@ -67,8 +67,8 @@ MEMORY: dict[str, Any] = {
     "precedent_similarity": (0.5,),
     "directive_similarity": (0.4,),
 }
-FIRST = Draft(predicted_article=234, explanation="A bottle was used, and there is an injury.")
-SECOND = Draft(predicted_article=293, explanation="A stranger was beaten in public because of a look.")
+FIRST = DraftJudgment(predicted_article=234, explanation="A bottle was used, and there is an injury.")
+SECOND = DraftJudgment(predicted_article=293, explanation="A stranger was beaten in public because of a look.")
 REJECTED = Turn(draft=FIRST, feedback="The place is public and the motive is provocation. Look at public order.")
 PASSED = Turn(draft=SECOND, passed=True, feedback="")
 RULE: dict[str, Any] = {"language": "en", "anchor": 293, "charges": JUDGED.charges}
@@ -79,13 +79,13 @@ QUESTIONS: tuple[Task[Any], ...] = (
     DraftOpinion(case=CASE, points=POINTS, statutes=STATUTES, turns=(REJECTED,)),
     Verify(case=CASE, draft=SECOND, statutes=STATUTES, **MEMORY),
     Preside(case=CASE, points=POINTS, statutes=STATUTES, turns=(REJECTED, PASSED), **MEMORY),
-    DecideAlone(case=CASE, statutes=STATUTES, **MEMORY),
+    JudgeAlone(case=CASE, statutes=STATUTES, **MEMORY),
     Induce(**RULE, standards=(RIGHT, RIGHT)),
-    Refine(**RULE, directive=DIRECTIVE, positive=RIGHT, negative=WRONG),
+    RefineDirective(**RULE, directive=DIRECTIVE, positive=RIGHT, negative=WRONG),
     Consolidate(
         **RULE, directives=(DIRECTIVE, "Who beats a stranger in public because of a look falls under article 293.")
     ),
-    Reflect(case=CASE, draft=FIRST, statutes=STATUTES, real_articles=(293,)),
+    ReflectOnDraft(case=CASE, draft=FIRST, statutes=STATUTES, real_articles=(293,)),
 )
 
 

@@ -91,11 +91,11 @@ class Archive:
         if sum(member.file_size for member in members) > self._largest:
             raise CaseError(f"{name} unpacks to more than {self._largest // 2**20:,} MB. Split it.")
         for member in members:
-            told = repr(member.filename[:80])
+            text = repr(member.filename[:80])
             if leads_out(member.filename) or stat.S_ISLNK(member.external_attr >> 16):
-                raise CaseError(f"{name} holds a path or link that leads out of it ({told}). Pack it again without.")
+                raise CaseError(f"{name} holds a path or link that leads out of it ({text}). Pack it again without.")
             if member.file_size > 2**20 and member.file_size > MAX_RATIO * max(1, member.compress_size):
-                raise CaseError(f"{name} holds a file that unpacks to far more than it should ({told}). Leave it out.")
+                raise CaseError(f"{name} holds a file that unpacks to far more than it should ({text}). Leave it out.")
             if member.flag_bits & 0x1:
                 raise CaseError(f"{name} is locked with a password. Pack it again without.")
 

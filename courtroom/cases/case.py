@@ -61,7 +61,7 @@ class Case(Strict):
             CaseError: nothing can be put into this kind of case.
         """
         raise CaseError(
-            f"Nothing can be put into a {self.kind_title.lower()} while it is heard. Tell all a note instead."
+            f"Nothing can be put into a {self.kind_title.lower()} while it is heard. Give all a note instead."
         )
 
     def choosable(self, field: str) -> Mapping[str, str]:

@@ -32,7 +32,7 @@ ASCII_TAIL = re.compile(r"[!-~]+$")
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckFinding:
     """One thing that a check has found. An error keeps a case from being taken in; a warning doesn't."""
 
     severity: Literal["error", "warning"]
@@ -40,7 +40,7 @@ class Finding:
     message: str
 
 
-def check(case: Case, files: Mapping[str, bytes] | MediaStore) -> list[Finding]:
+def check(case: Case, files: Mapping[str, bytes] | MediaStore) -> list[CheckFinding]:
     """All findings on a case, errors first.
 
     Args:
@@ -69,7 +69,7 @@ def _checker(files: Mapping[str, bytes] | MediaStore) -> Callable[[Medium], bool
     return lambda medium: in_store(files, medium) if isinstance(files, MediaStore) else in_files(files, medium)
 
 
-def _media(case: Case, is_there: Callable[[Medium], bool]) -> Iterator[Finding]:
+def _media(case: Case, is_there: Callable[[Medium], bool]) -> Iterator[CheckFinding]:
     for medium in case.media():
         field, file = f"media › {medium.id}", medium.file
         try:
@@ -87,7 +87,7 @@ def _media(case: Case, is_there: Callable[[Medium], bool]) -> Iterator[Finding]:
             )
 
 
-def _structure(case: Dispute) -> Iterator[Finding]:
+def _structure(case: Dispute) -> Iterator[CheckFinding]:
     if not case.evidence:
         yield _error("evidence", "Neither side has submitted any evidence. Add what each side claims.")
     for side in SIDES if case.evidence else ():
@@ -109,7 +109,7 @@ def _structure(case: Dispute) -> Iterator[Finding]:
             yield _warning("jury › opinions", "There are more opinions for a side than votes. Correct the counts.")
 
 
-def _dates(case: Dispute) -> Iterator[Finding]:
+def _dates(case: Dispute) -> Iterator[CheckFinding]:
     ordered, delivered = case.transaction.ordered_at, case.transaction.delivered_at
     if ordered and delivered and _before(delivered, ordered):
         yield _error(
@@ -122,7 +122,7 @@ def _dates(case: Dispute) -> Iterator[Finding]:
             )
 
 
-def _mentions(case: Dispute) -> Iterator[Finding]:
+def _mentions(case: Dispute) -> Iterator[CheckFinding]:
     known = {PurePosixPath(medium.file).name.casefold() for medium in case.media()}
     for piece in case.evidence:
         field = f"evidence › {piece.id} › text"
@@ -151,9 +151,9 @@ def _before(one: datetime, other: datetime) -> bool:
     return one < other
 
 
-def _error(field: str, message: str) -> Finding:
-    return Finding("error", field, message)
+def _error(field: str, message: str) -> CheckFinding:
+    return CheckFinding("error", field, message)
 
 
-def _warning(field: str, message: str) -> Finding:
-    return Finding("warning", field, message)
+def _warning(field: str, message: str) -> CheckFinding:
+    return CheckFinding("warning", field, message)

@@ -33,7 +33,7 @@ class DecidedFor(Decided):
 
 
 class Gold(Strict):
-    """What is known to be right; never shown to a member. None where a record does not tell."""
+    """What is known to be right; never shown to a member. None where a record does not say."""
 
     relevant_articles: tuple[int, ...] | None = None
     charges: tuple[str, ...] | None = None
@@ -125,13 +125,13 @@ class CriminalCase(Case):
         options = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, self.options, strict=False))
         given = self.given or Given()
         known = (*given.charges, *(f"Article {number}" for number in given.relevant_articles), given.article_text)
-        told = (
+        lines = (
             ("Facts", self.facts),
             ("Options", options),
             ("Given with the facts", "\n".join(filter(None, known))),
             ("Defendants", "\n".join(self.defendants)),
         )
-        return tuple((title, text) for title, text in told if text)
+        return tuple((title, text) for title, text in lines if text)
 
     @classmethod
     def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
@@ -140,8 +140,8 @@ class CriminalCase(Case):
 
     def parts(self) -> tuple[tuple[str, str], ...]:
         """The facts' sentences, `facts-1` and so on, where there are several, then the key frames, `frames-1` and so on."""
-        told = sentences(self.facts)
-        facts = [(f"facts-{n}", sentence) for n, sentence in enumerate(told, start=1)] if len(told) > 1 else []
+        lines = sentences(self.facts)
+        facts = [(f"facts-{n}", sentence) for n, sentence in enumerate(lines, start=1)] if len(lines) > 1 else []
         frames = [(f"frames-{n}", frame.description or frame.id) for n, frame in enumerate(self.frames, start=1)]
         return (*facts, *frames)
 

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 LONGEST_NAME = 80
-"""Characters of a field's name that are told: a stranger's file may have one of megabytes."""
+"""Characters of a field's name that are shown: a stranger's file may have one of megabytes."""
 _NUMBER, _WHOLE = "must be a number.", "must be a whole number."
 _TRUTH = "must be true or false, without quotes."
 _LIST, _OBJECT = "must be a list. Put it in [ ].", "must be an object with named fields. Put it in {{ }}."

@@ -39,8 +39,8 @@ ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
 """Of files that can hold a case."""
 CASE_NAMES = ("case.json", "cases.json", "cases.jsonl")
 """In a ZIP file, these are the cases; without any of them, all its .json and .jsonl files are."""
-MOST_TOLD = 5
-"""Of things that don't fit a case, so many are told at once."""
+MOST_SHOWN = 5
+"""Of things that don't fit a case, so many are shown at once."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class _Files(Protocol):
 
 
 class _Folder:
-    """Files that lie beside a case file on disk; none for an upload."""
+    """Files in the folder of a case file on disk; none for an upload."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -208,7 +208,7 @@ def _table(records: list[tuple[str, Any]], ending: str) -> list[Any] | None:
     try:
         row = first if ending == ".json" else _json(place, first)
     except CaseError:
-        return None  # told with its place when the records are read one by one
+        return None  # reported with its place when the records are read one by one
     if not isinstance(row, dict) or not looks_labelled(row):
         return None
     return [record if ending == ".json" else _json(place, record) for place, record in records]
@@ -239,9 +239,9 @@ def _package(where: str, row: Any, files: _Files) -> Package:
             row = lawbench.convert(row)
         case = parse_case(row)
     except ValidationError as error:
-        told = explain(error, row)
-        more = f" And {len(told) - MOST_TOLD} more." if len(told) > MOST_TOLD else ""
-        raise CaseError(f"{where}: {' '.join(told[:MOST_TOLD])}{more}") from error
+        lines = explain(error, row)
+        more = f" And {len(lines) - MOST_SHOWN} more." if len(lines) > MOST_SHOWN else ""
+        raise CaseError(f"{where}: {' '.join(lines[:MOST_SHOWN])}{more}") from error
     except CourtroomError as error:
         raise CaseError(f"{where}: {error}") from error
     found = {medium.file: files.read(medium.file) for medium in case.media()}

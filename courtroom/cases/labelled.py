@@ -137,8 +137,8 @@ class LabelledTask(Case):
             for item in self.items[:200]
         )
         more = f"\nand {len(self.items) - 200} more" if len(self.items) > 200 else ""
-        told = (("Question", self.question), ("Labels", ", ".join(self.labels)), ("Texts", texts + more))
-        return tuple(pair for pair in told if pair[1])
+        lines = (("Question", self.question), ("Labels", ", ".join(self.labels)), ("Texts", texts + more))
+        return tuple(pair for pair in lines if pair[1])
 
     @classmethod
     def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:

@@ -26,7 +26,7 @@ from courtroom.strict import Strict
 C = TypeVar("C", bound=Case)
 
 
-class CaseSummary(Strict):
+class ListedCase(Strict):
     """A case as listed."""
 
     id: str
@@ -51,7 +51,7 @@ class Library:
     def __init__(self, database: Database, media: MediaStore) -> None:
         self._database, self._media = database, media
 
-    def cases(self) -> list[CaseSummary]:
+    def cases(self) -> list[ListedCase]:
         """All cases that can be read, the user's own first; `unreadable` has the others."""
         own = [_summary(case, bundled=False) for case in self._own()[0]]
         kinds = list(CASE_KINDS)
@@ -174,9 +174,9 @@ def _parsed(body: str) -> Case:
     return parse_case(json.loads(body))
 
 
-def _summary(case: Case, *, bundled: bool) -> CaseSummary:
+def _summary(case: Case, *, bundled: bool) -> ListedCase:
     media = list(case.media())
-    return CaseSummary(
+    return ListedCase(
         id=case.id,
         title=case.title,
         kind=case.kind,

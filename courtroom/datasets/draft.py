@@ -12,7 +12,15 @@ from typing import Any
 
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Labelled
-from courtroom.datasets.packing import Frame, category_of, fingerprint, margin_of, numbers_of, outcome_of, text_of
+from courtroom.datasets.packing import (
+    SharedFields,
+    category_of,
+    fingerprint,
+    margin_of,
+    numbers_of,
+    outcome_of,
+    text_of,
+)
 from courtroom.datasets.row import Problem
 from courtroom.errors import CourtroomError
 from courtroom.store.database import Database
@@ -29,7 +37,7 @@ class WrittenElsewhere(CourtroomError):
 
 
 @dataclass(frozen=True)
-class Line:
+class IncomingRow:
     """One row on its way into the store."""
 
     id: str
@@ -50,7 +58,7 @@ class Line:
 
 
 @dataclass
-class Draft:
+class DatasetDraft:
     """One unfinished dataset.
 
     `state` is how far the writer is, and is kept with each chunk; what it holds is the writer's own affair.
@@ -60,7 +68,7 @@ class Draft:
     number: int
     state: dict[str, Any] = field(default_factory=dict)
 
-    def put(self, lines: Sequence[Line], state: dict[str, Any], problems: Iterable[Problem] = ()) -> None:
+    def put(self, lines: Sequence[IncomingRow], state: dict[str, Any], problems: Iterable[Problem] = ()) -> None:
         """Write a chunk: all of it or nothing.
 
         Raises:
@@ -77,8 +85,8 @@ class Draft:
             db.executemany(f"INSERT INTO dataset_rows VALUES ({', '.join('?' * 15)})", rows)
             db.executemany("INSERT INTO dataset_splits VALUES (?, ?, ?)", splits)
             kept = db.execute("SELECT count(*) FROM dataset_problems WHERE dataset = ?", (self.number,)).fetchone()[0]
-            told = [(self.number, one.place, one.message) for one in problems][: max(0, MOST_PROBLEMS - kept)]
-            db.executemany("INSERT INTO dataset_problems VALUES (?, ?, ?)", told)
+            new_rows = [(self.number, one.place, one.message) for one in problems][: max(0, MOST_PROBLEMS - kept)]
+            db.executemany("INSERT INTO dataset_problems VALUES (?, ?, ?)", new_rows)
         self.state = json.loads(json.dumps(state))  # a copy: the writer goes on with its own
 
     def relate(self, pairs: Iterable[tuple[str, str, int]]) -> None:
@@ -88,7 +96,7 @@ class Draft:
                 "INSERT OR REPLACE INTO dataset_relevance VALUES (?, ?, ?, ?)", ((self.number, *pair) for pair in pairs)
             )
 
-    def finish(self, kind: str, frame: Frame | None) -> int:
+    def finish(self, kind: str, frame: SharedFields | None) -> int:
         """Close the draft; the number of the dataset, which is an older one's where that has the same content.
 
         Raises:
@@ -129,7 +137,7 @@ class Draft:
         )
         return [row[0] for row in rows]
 
-    def _rows(self, db: sqlite3.Connection, lines: Sequence[Line]) -> tuple[list[Any], list[Any]]:
+    def _rows(self, db: sqlite3.Connection, lines: Sequence[IncomingRow]) -> tuple[list[Any], list[Any]]:
         number = db.execute("SELECT count(*) FROM dataset_rows WHERE content = ?", (self.number,)).fetchone()[0]
         there = self._there(db, {line.id for line in lines})
         rows, splits = [], []
@@ -165,7 +173,7 @@ class Draft:
         return row.fetchone() is not None
 
 
-def _renamed(line: Line, number: int, taken: Any) -> Line:
+def _renamed(line: IncomingRow, number: int, taken: Any) -> IncomingRow:
     """The same row under a free id: two records of one id are two rows."""
     if not taken(line.id):
         return line
@@ -175,7 +183,7 @@ def _renamed(line: Line, number: int, taken: Any) -> Line:
     return replace(line, id=name)
 
 
-def _columns(line: Line, text: str, print_: bytes) -> tuple[Any, ...]:
+def _columns(line: IncomingRow, text: str, print_: bytes) -> tuple[Any, ...]:
     case = line.case
     return (
         line.id,

@@ -21,8 +21,8 @@ ABOVE = 2
 
 
 @dataclass
-class Told:
-    """What is told of a folder: files by split of each configuration, and label names by column of each."""
+class FolderNotes:
+    """What is said of a folder: files by split of each configuration, and label names by column of each."""
 
     configs: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     names: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
@@ -35,13 +35,13 @@ class Told:
         return (alone[0],) if len(alone) == 1 else ()
 
 
-def told_of(source: Path) -> Told:
+def notes_of(source: Path) -> FolderNotes:
     """What the descriptions of a folder or a zip say."""
-    told = Told()
+    described = FolderNotes()
     inside = {source.name}
     for depth, folder in enumerate([source, *list(source.resolve().parents)[:ABOVE]]):
         infos, card = _read(folder, "dataset_infos.json"), _read(folder, "README.md")
-        found = Told()
+        found = FolderNotes()
         _from_infos(infos, found)
         _from_card(card, found)
         if not found.names and not found.configs:
@@ -50,8 +50,8 @@ def told_of(source: Path) -> Told:
         if depth:  # the description of a repository, of which this is one configuration's folder
             found.configs = {}
             found.names = {name: columns for name, columns in found.names.items() if name in inside}
-        return found if found.names or not depth else told
-    return told
+        return found if found.names or not depth else described
+    return described
 
 
 def features_in(data: bytes) -> dict[str, tuple[str, ...]]:
@@ -80,17 +80,17 @@ def _json(data: bytes) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
-        return None  # a damaged description tells nothing; where names are needed then, the import asks for them
+        return None  # a damaged description says nothing; where names are needed then, the import asks for them
 
 
-def _from_infos(data: bytes, told: Told) -> None:
+def _from_infos(data: bytes, described: FolderNotes) -> None:
     content = _json(data) if data else None
     for name, info in content.items() if isinstance(content, dict) else ():
         if isinstance(info, dict) and (names := _names(info.get("features"))):
-            told.names[str(name)] = names
+            described.names[str(name)] = names
 
 
-def _from_card(data: bytes, told: Told) -> None:
+def _from_card(data: bytes, described: FolderNotes) -> None:
     """The YAML between the lines of dashes at the beginning of a dataset's card."""
     text = data.decode(errors="replace")
     if not text.startswith("---"):
@@ -106,10 +106,10 @@ def _from_card(data: bytes, told: Told) -> None:
     infos = content.get("dataset_info") or []
     for info in infos if isinstance(infos, list) else [infos]:
         if isinstance(info, dict) and (names := _names(info.get("features"))):
-            told.names[str(info.get("config_name", "default"))] = names
+            described.names[str(info.get("config_name", "default"))] = names
     for config in content.get("configs") or []:
         if isinstance(config, dict) and config.get("data_files"):
-            told.configs[str(config.get("config_name", "default"))] = dict(_files(config["data_files"]))
+            described.configs[str(config.get("config_name", "default"))] = dict(_files(config["data_files"]))
 
 
 def _files(data: Any) -> Iterator[tuple[str, tuple[str, ...]]]:

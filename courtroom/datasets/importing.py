@@ -1,4 +1,4 @@
-"""Files become a dataset: streamed, told record by record what is wrong, gone on with after a kill."""
+"""Files become a dataset: streamed, with what is wrong reported record by record, gone on with after a kill."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from courtroom.cases.labelled import Labelled
 from courtroom.cases.library import take_media
 from courtroom.cases.readers.numbered_labels import NumberedLabels
 from courtroom.cases.readers.tables import question_of
-from courtroom.datasets.draft import Draft, Line, WrittenElsewhere
+from courtroom.datasets.draft import DatasetDraft, IncomingRow, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.form import Around, Form, Made, row_id
 from courtroom.datasets.forms.retrieval import is_relevance, relevance_in
-from courtroom.datasets.packing import Frame
-from courtroom.datasets.records import Damaged, Reading, Record
+from courtroom.datasets.packing import SharedFields
+from courtroom.datasets.records import Damaged, Reading, SourceRecord
 from courtroom.datasets.row import DatasetInfo, Problem
-from courtroom.datasets.source import Part, fingerprint, parts
+from courtroom.datasets.source import SourceFile, fingerprint, parts
 from courtroom.datasets.store import Datasets
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.media.store import MediaStore
@@ -77,7 +77,7 @@ class Imported:
 class _Chunk:
     """What is to be written next."""
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[IncomingRow] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     size: int = 0
 
@@ -153,8 +153,8 @@ class _Work:
         self,
         owner: Importer,
         order: Order,
-        files: list[Part],
-        draft: Draft,
+        files: list[SourceFile],
+        draft: DatasetDraft,
         progress: Progress,
         stopped: Callable[[], bool],
     ) -> None:
@@ -165,11 +165,11 @@ class _Work:
         self._remarks: dict[str, int] = dict(state.get("remarks", {}))
         self._form: Form | None = named(name) if (name := state.get("form") or order.form) else None
         self._kind: str = state.get("kind", "")
-        self._frame = Frame.model_validate(state["frame"]) if state.get("frame") else None
+        self._frame = SharedFields.model_validate(state["frame"]) if state.get("frame") else None
         self._columns_renamed = {old.casefold(): new for old, new in order.columns.items()}
         self._sizes = [max(1, part.size) for part in files]
 
-    def through(self) -> tuple[str, Frame | None]:
+    def through(self) -> tuple[str, SharedFields | None]:
         """Read what is left; the kind of the cases, and what labelled texts share."""
         first = self._draft.state.get("part", 0)
         chunk = _Chunk()
@@ -187,7 +187,7 @@ class _Work:
 
     # --- a file ---------------------------------------------------------------------------------------------
 
-    def _part(self, number: int, part: Part, skip: int, chunk: _Chunk) -> _Chunk:
+    def _part(self, number: int, part: SourceFile, skip: int, chunk: _Chunk) -> _Chunk:
         """Read a file; what of it is still to be written, with what was so before."""
         reading, done = Reading(part), skip
         try:
@@ -201,7 +201,7 @@ class _Work:
             chunk.problems.append(Problem(place=part.name, message=str(error)))
         return chunk
 
-    def _one(self, reading: Reading, record: Record, chunk: _Chunk) -> None:
+    def _one(self, reading: Reading, record: SourceRecord, chunk: _Chunk) -> None:
         try:
             if record.wrong:
                 raise CaseError(record.wrong)
@@ -225,8 +225,8 @@ class _Work:
             chunk.problems.append(Problem(place=record.place, message=f"`{field}` is missing. Add this field."))
         except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
             log.exception("%s", record.place)
-            told = f"it can't be read in the form “{self._form.title if self._form else 'unknown'}” ({error}). Check its fields."
-            chunk.problems.append(Problem(place=record.place, message=told))
+            text = f"it can't be read in the form “{self._form.title if self._form else 'unknown'}” ({error}). Check its fields."
+            chunk.problems.append(Problem(place=record.place, message=text))
         else:
             chunk.lines += lines
             chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
@@ -240,7 +240,7 @@ class _Work:
             return value
         return {self._columns_renamed.get(str(name).casefold(), str(name)): one for name, one in value.items()}
 
-    def _fitting(self, value: dict[str, Any], part: Part) -> Form:
+    def _fitting(self, value: dict[str, Any], part: SourceFile) -> Form:
         """The order's form, or that of the first record that has one."""
         if self._form is None:
             self._form = form_of(value, part)
@@ -256,15 +256,15 @@ class _Work:
         if self._order.names:
             return self._order.names
         names = {self._columns_renamed.get(column, column).casefold(): one for column, one in reading.names.items()}
-        told = next((names[one] for one in (form.labels_in, "labels") if one in names), None)
-        told = told or (next(iter(names.values())) if len(names) == 1 else None)
-        return {str(number): name for number, name in enumerate(told)} if told else None
+        text = next((names[one] for one in (form.labels_in, "labels") if one in names), None)
+        text = text or (next(iter(names.values())) if len(names) == 1 else None)
+        return {str(number): name for number, name in enumerate(text)} if text else None
 
-    def _line(self, made: Made, around: Around) -> Line:
+    def _line(self, made: Made, around: Around) -> IncomingRow:
         case = made.case
         if isinstance(case, Labelled) and self._order.labels and case.label not in (None, *self._order.labels):
             raise CaseError(f"`label`: “{case.label}” is not in the label set ({', '.join(self._order.labels)}).")
-        return Line(
+        return IncomingRow(
             id=row_id(made.id, made, around),
             case=case,
             category=made.category,
@@ -291,18 +291,20 @@ class _Work:
         if self._frame is None:
             chinese = any(isinstance(one.case, Labelled) and is_chinese(one.case.text) for one in made)
             language = {} if frame and frame.labels else {"language": "zh" if chinese else "en"}
-            self._frame = (frame or Frame()).model_copy(
+            self._frame = (frame or SharedFields()).model_copy(
                 update={"source": Path(self._order.source).name[:400], **language}
             )
         elif frame and frame.labels and frame.labels != self._frame.labels:
             raise CaseError("its labels are not those of the records before it. Import it as a dataset of its own.")
 
-    def _whole_frame(self) -> Frame | None:
-        """With the label set: as ordered, as told by numbers' names, or all that were met."""
+    def _whole_frame(self) -> SharedFields | None:
+        """With the label set: as ordered, as given by numbers' names, or all that were met."""
         if self._kind != "labelled" or self._frame is None:
             return None
         met = self._draft.outcomes()
-        labels = self._order.labels or tuple(self._order.names.values()) or self._frame.labels or self._told_labels(met)
+        labels = (
+            self._order.labels or tuple(self._order.names.values()) or self._frame.labels or self._named_labels(met)
+        )
         labels = tuple(dict.fromkeys((*labels, *met)))
         if len(labels) < 2:
             known = ", ".join(labels) or "none"
@@ -317,7 +319,7 @@ class _Work:
             raise CourtroomError(f"{self._order.source}: {' '.join(explain(error)[:3])}") from error
         return frame
 
-    def _told_labels(self, met: list[str]) -> tuple[str, ...]:
+    def _named_labels(self, met: list[str]) -> tuple[str, ...]:
         """All names that the files give, where what was met is among them; else what was met, by name."""
         for part in self._files:
             if is_relevance(part) or self._form is None or not self._form.labels_in:
@@ -325,9 +327,9 @@ class _Work:
             reading = Reading(part)
             with closing(reading.records()) as records:
                 next(records, None)
-            told = self._names(self._form, reading)
-            if told and set(met) <= set(told.values()):
-                return tuple(told.values())
+            names = self._names(self._form, reading)
+            if names and set(met) <= set(names.values()):
+                return tuple(names.values())
             break
         return tuple(met)
 
@@ -352,7 +354,7 @@ class _Work:
         if self._stopped():
             raise Stopped(f"The import of “{self._order.name}” is stopped; go on with it at any time.")
 
-    def _all_numbers(self, part: Part, met: tuple[str, ...]) -> set[str]:
+    def _all_numbers(self, part: SourceFile, met: tuple[str, ...]) -> set[str]:
         """Numbers that stand for labels, of the first records."""
         numbers = set(met)
         with closing(Reading(part).records()) as records:
@@ -369,10 +371,10 @@ class _Work:
         return numbers
 
     def _nothing(self) -> CourtroomError:
-        told = self._draft.database.connection.execute(
+        rows = self._draft.database.connection.execute(
             "SELECT place, message FROM dataset_problems WHERE dataset = ? LIMIT 3", (self._draft.number,)
         ).fetchall()
-        why = " ".join(f"{row['place']}: {row['message']}" for row in told)
+        why = " ".join(f"{row['place']}: {row['message']}" for row in rows)
         return CourtroomError(f"Nothing of {self._order.source} can be used. {why or 'It holds no records.'}")
 
 

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass
-class UnderWay:
+class ImportProgress:
     """How far an import is, and what has come of it."""
 
     order: Order
@@ -44,14 +44,14 @@ class DatasetImports:
     def __init__(self, datasets: Datasets, media: MediaStore, uploads: Path) -> None:
         self.importer = Importer(datasets, media)
         self._uploads = uploads
-        self.under_way: dict[str, UnderWay] = {}
+        self.under_way: dict[str, ImportProgress] = {}
         self._threads: list[threading.Thread] = []
 
     def run(self, order: Order, progress: Progress = lambda taken, refused, share: None) -> Imported:
         """Import to the end, in the caller's own thread; see `Importer.run`."""
         return self.importer.run(order, progress)
 
-    def begin(self, order: Order) -> UnderWay:
+    def begin(self, order: Order) -> ImportProgress:
         """Import in the background.
 
         Raises:
@@ -60,7 +60,7 @@ class DatasetImports:
         before = self.under_way.get(order.name)
         if before is not None and before.running:
             raise CourtroomError(f"“{order.name}” is being imported. Wait for it, or give another name.")
-        state = self.under_way[order.name] = UnderWay(order)
+        state = self.under_way[order.name] = ImportProgress(order)
         thread = threading.Thread(target=self._work, args=(state,), name=f"import-{order.name}", daemon=True)
         self._threads.append(thread)
         thread.start()
@@ -89,7 +89,7 @@ class DatasetImports:
         self.wait()
         self._threads.clear()
 
-    def _work(self, state: UnderWay) -> None:
+    def _work(self, state: ImportProgress) -> None:
         def progress(taken: int, refused: int, share: float) -> None:
             state.taken, state.refused, state.share = taken, refused, share
 

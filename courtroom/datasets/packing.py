@@ -21,7 +21,7 @@ from courtroom.strict import Strict
 _NOT_TEXT = re.compile(r"[\W_]+")
 
 
-class Frame(Strict):
+class SharedFields(Strict):
     """What all texts of a labelled dataset share."""
 
     labels: tuple[str, ...] = ()
@@ -43,12 +43,12 @@ class Frame(Strict):
         )
 
 
-def frame_of(task: LabelledTask) -> Frame:
+def frame_of(task: LabelledTask) -> SharedFields:
     """What a task's texts share."""
-    return Frame(**{name: getattr(task, name) for name in Frame.model_fields})
+    return SharedFields(**{name: getattr(task, name) for name in SharedFields.model_fields})
 
 
-def unpacked(body: str, frame: Frame | None, pool: str) -> Case:
+def unpacked(body: str, frame: SharedFields | None, pool: str) -> Case:
     """A case from its row."""
     if frame is None:
         return parse_case(json.loads(body))

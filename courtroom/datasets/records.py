@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from courtroom.cases.readers.tables import DELIMITERS, LABEL, columns_of, looks_like_lines
 from courtroom.datasets.features import features_of_schema
-from courtroom.datasets.source import Part
+from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError, CourtroomError
 
 LONGEST_LINE = 64 * 2**20
@@ -32,7 +32,7 @@ class Damaged(CourtroomError):
 
 
 @dataclass
-class Record:
+class SourceRecord:
     """One record, or why it can't be read."""
 
     number: int
@@ -47,19 +47,19 @@ class Record:
 class Reading:
     """A file under way."""
 
-    part: Part
+    part: SourceFile
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Label names by column, as the file itself or its description tells them; known once the first record is read."""
+    """Label names by column, as the file itself or its description names them; known once the first record is read."""
     file: IO[bytes] | None = None
 
-    def records(self, skip: int = 0) -> Generator[Record, None, None]:
+    def records(self, skip: int = 0) -> Generator[SourceRecord, None, None]:
         """All records behind the first `skip`.
 
         Raises:
             Damaged: the file can't be read to its end.
         """
-        for told in reversed(self.part.about):
-            self.names.update(told)
+        for text in reversed(self.part.about):
+            self.names.update(text)
         try:
             with self.part.open() as self.file:
                 yield from islice(self._all(self.file), skip, None)
@@ -77,7 +77,7 @@ class Reading:
         except (OSError, ValueError):
             return 0
 
-    def _all(self, file: IO[bytes]) -> Iterator[Record]:
+    def _all(self, file: IO[bytes]) -> Iterator[SourceRecord]:
         ending = self.part.ending
         if ending in (".jsonl", ".ndjson"):
             return _lines(self.part.name, file)
@@ -89,7 +89,7 @@ class Reading:
             return self._columns(ending, file)
         return _texts(self.part.name, file)
 
-    def _columns(self, ending: str, file: IO[bytes]) -> Iterator[Record]:
+    def _columns(self, ending: str, file: IO[bytes]) -> Iterator[SourceRecord]:
         import pyarrow as pa  # 0.3 s, and only these files need it
         import pyarrow.parquet as pq
 
@@ -104,7 +104,7 @@ class Reading:
             number = 0
             for batch in batches:
                 for row in batch.to_pylist():
-                    yield Record(number, f"{self.part.name}, row {number + 1}", row)
+                    yield SourceRecord(number, f"{self.part.name}, row {number + 1}", row)
                     number += 1
         except pa.ArrowException as error:
             raise Damaged(f"it can't be read as {ending[1:].capitalize()}. Get it again.") from error
@@ -129,7 +129,7 @@ def json_of(data: bytes, place: str) -> Any:
         raise CaseError("it holds a number with too many digits. Shorten it.") from error
 
 
-def _lines(name: str, file: IO[bytes], first: bytes = b"") -> Iterator[Record]:
+def _lines(name: str, file: IO[bytes], first: bytes = b"") -> Iterator[SourceRecord]:
     number = 0
     line = 0
     while raw := (first or file.readline(LONGEST_LINE)):
@@ -141,18 +141,18 @@ def _lines(name: str, file: IO[bytes], first: bytes = b"") -> Iterator[Record]:
         if len(raw) >= LONGEST_LINE and not raw.endswith(b"\n"):
             while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
                 pass
-            yield Record(number, place, wrong=f"it has more than {LONGEST_LINE // 2**20} MB. Shorten it.")
+            yield SourceRecord(number, place, wrong=f"it has more than {LONGEST_LINE // 2**20} MB. Shorten it.")
         elif raw.strip():
             try:
-                yield Record(number, place, json_of(raw, place))
+                yield SourceRecord(number, place, json_of(raw, place))
             except CaseError as error:
-                yield Record(number, place, wrong=str(error))
+                yield SourceRecord(number, place, wrong=str(error))
         else:
             continue
         number += 1
 
 
-def _json(name: str, file: IO[bytes]) -> Iterator[Record]:
+def _json(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
     begin = file.read(PEEK)
     start = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
     rest = io.BufferedReader(_Joined(begin.removeprefix(b"\xef\xbb\xbf"), file))
@@ -176,12 +176,12 @@ def _json(name: str, file: IO[bytes]) -> Iterator[Record]:
     try:
         content = json_of(data, name)
     except CaseError as error:
-        yield Record(0, name, wrong=str(error))
+        yield SourceRecord(0, name, wrong=str(error))
         return
     yield from _of_object(name, content)
 
 
-def _of_object(name: str, content: Any) -> Iterator[Record]:
+def _of_object(name: str, content: Any) -> Iterator[SourceRecord]:
     """One record, or the records that an object holds under a name, or by split."""
     lists = {key: value for key, value in content.items() if _is_list(value)} if isinstance(content, dict) else {}
     held = [key for key in LISTS if key in lists]
@@ -190,11 +190,11 @@ def _of_object(name: str, content: Any) -> Iterator[Record]:
     elif lists and len(lists) == len(content):
         rows = [(split, row) for split, found in lists.items() for row in found]
     else:
-        yield Record(0, name, content)
+        yield SourceRecord(0, name, content)
         return
     for number, (split, row) in enumerate(rows):
         value = row["row"] if isinstance(row.get("row"), dict) and "row_idx" in row else row
-        yield Record(number, f"{name}, entry {number + 1}", value, split=split)
+        yield SourceRecord(number, f"{name}, entry {number + 1}", value, split=split)
 
 
 def _is_list(value: Any) -> bool:
@@ -209,24 +209,24 @@ def _is_lines(begin: bytes) -> bool:
     return whole and (rest[:1] == b"{" or (not rest and len(begin) >= PEEK - 3))
 
 
-def _array(name: str, file: IO[bytes]) -> Iterator[Record]:
+def _array(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
     import ijson
 
     number = 0
     try:
         for value in ijson.items(file, "item", use_float=True):
-            yield Record(number, f"{name}, entry {number + 1}", value)
+            yield SourceRecord(number, f"{name}, entry {number + 1}", value)
             number += 1
     except (ijson.JSONError, UnicodeDecodeError) as error:
-        told = " ".join(str(error).split())[:120]
-        yield Record(
+        text = " ".join(str(error).split())[:120]
+        yield SourceRecord(
             number,
             f"{name}, entry {number + 1}",
-            wrong=f"from here on the file is not valid JSON ({told}). Mend it there, or write one record on each line.",
+            wrong=f"from here on the file is not valid JSON ({text}). Mend it there, or write one record on each line.",
         )
 
 
-def _table(name: str, ending: str, file: IO[bytes]) -> Iterator[Record]:
+def _table(name: str, ending: str, file: IO[bytes]) -> Iterator[SourceRecord]:
     begin = file.read(PEEK)
     first = begin.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace")
     delimiter = "\t" if ending == ".tsv" else next((one for one in DELIMITERS if one in first), ",")
@@ -247,7 +247,7 @@ def _table(name: str, ending: str, file: IO[bytes]) -> Iterator[Record]:
         except StopIteration:
             return
         except csv.Error as error:
-            yield Record(
+            yield SourceRecord(
                 number, f"{name}, line {rows.line_num}", wrong=f"it can't be read ({error}). Correct the line."
             )
             number += 1
@@ -255,15 +255,15 @@ def _table(name: str, ending: str, file: IO[bytes]) -> Iterator[Record]:
         place = f"{name}, line {rows.line_num}"
         if None in row:
             wrong = f"it has {len(row[None])} more columns than the first line. Put texts that hold “{delimiter}” in quotes."
-            yield Record(number, place, wrong=wrong)
+            yield SourceRecord(number, place, wrong=wrong)
         elif any(isinstance(value, str) and _broken(value) for value in row.values()):
-            yield Record(number, place, wrong="it is not UTF-8 text. Save the file as UTF-8.")
+            yield SourceRecord(number, place, wrong="it is not UTF-8 text. Save the file as UTF-8.")
         else:
-            yield Record(number, place, row)
+            yield SourceRecord(number, place, row)
         number += 1
 
 
-def _texts(name: str, file: IO[bytes]) -> Iterator[Record]:
+def _texts(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
     """Lines of a text, a semicolon and a label; or else one document."""
     begin = file.read(PEEK)
     rest = io.BufferedReader(_Joined(begin, file))
@@ -272,9 +272,9 @@ def _texts(name: str, file: IO[bytes]) -> Iterator[Record]:
         return
     data = rest.read(WHOLE)
     try:
-        yield Record(0, name, {"text": data.decode("utf-8-sig")})
+        yield SourceRecord(0, name, {"text": data.decode("utf-8-sig")})
     except UnicodeDecodeError:
-        yield Record(0, name, wrong="it is not UTF-8 text. Save it as UTF-8.")
+        yield SourceRecord(0, name, wrong="it is not UTF-8 text. Save it as UTF-8.")
 
 
 def _are_labelled(begin: bytes) -> bool:
@@ -284,7 +284,7 @@ def _are_labelled(begin: bytes) -> bool:
     return 3 * len(cut) >= 2 * len(lines) and looks_like_lines("\n".join(cut))
 
 
-def _labelled_lines(name: str, file: IO[bytes]) -> Iterator[Record]:
+def _labelled_lines(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
     number = 0
     for line, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
         if not raw.strip():
@@ -292,7 +292,7 @@ def _labelled_lines(name: str, file: IO[bytes]) -> Iterator[Record]:
         text, found, label = raw.decode("utf-8", "surrogateescape").strip().rpartition(";")
         wrong = "" if found else "it has no label. Write the text, a semicolon and its label."
         wrong = "it is not UTF-8 text. Save the file as UTF-8." if _broken(text + label) else wrong
-        yield Record(number, f"{name}, line {line}", {"text": text.strip(), "label": label.strip()}, wrong)
+        yield SourceRecord(number, f"{name}, line {line}", {"text": text.strip(), "label": label.strip()}, wrong)
         number += 1
 
 

@@ -1,4 +1,4 @@
-"""A dataset's rows, and what a list tells of a dataset."""
+"""A dataset's rows, and what a list shows of a dataset."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Problem(Strict):
         return f"{self.place}: {self.message}"
 
 
-class Pending(Strict):
+class PendingDataset(Strict):
     """An import that has not come to its end."""
 
     name: str

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from courtroom.datasets.draft import CHUNK
-from courtroom.datasets.packing import Frame, unpacked
+from courtroom.datasets.packing import SharedFields, unpacked
 from courtroom.datasets.row import Row
 from courtroom.store.database import Database
 from courtroom.store.rows import read
@@ -40,6 +40,7 @@ def numbers_of(
     split: str | None = None,
     category: str | None = None,
     contains: str | None = None,
+    ids: Collection[str] | None = None,
 ) -> list[int]:
     """Positions of the rows that fit, in order."""
     sql = "SELECT r.seq FROM dataset_rows AS r"
@@ -54,19 +55,20 @@ def numbers_of(
     if contains is not None:
         written = json.dumps(contains, ensure_ascii=False)[1:-1]  # as it stands in JSON
         sql, values = f"{sql} AND instr(r.body, ?)", [*values, written]
+    if ids is not None:
+        sql += " AND r.id IN (SELECT value FROM json_each(?))"
+        values = [*values, json.dumps([*ids])]
     return [row[0] for row in database.connection.execute(f"{sql} ORDER BY r.seq", values)]
 
 
-def numbers_by_id(database: Database, dataset: sqlite3.Row, ids: Collection[str]) -> dict[str, int]:
-    """Positions of these rows; those that are not there are left out."""
-    found: dict[str, int] = {}
-    for name in ids:
-        row = database.connection.execute(
-            "SELECT seq FROM dataset_rows WHERE content = ? AND id = ?", (dataset["content"], name)
-        ).fetchone()
-        if row:
-            found[name] = row[0]
-    return found
+def missing(database: Database, dataset: sqlite3.Row, ids: Collection[str]) -> list[str]:
+    """Those of these ids that no row has."""
+    rows = database.connection.execute(
+        "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM dataset_rows WHERE content = ? AND id IN"
+        " (SELECT value FROM json_each(?)))",
+        (json.dumps([*ids]), dataset["content"], json.dumps([*ids])),
+    )
+    return sorted(row[0] for row in rows)
 
 
 def rows_of(database: Database, dataset: sqlite3.Row, numbers: Sequence[int]) -> Iterator[Row]:
@@ -75,8 +77,8 @@ def rows_of(database: Database, dataset: sqlite3.Row, numbers: Sequence[int]) ->
     Raises:
         Unreadable: a row is damaged.
     """
-    frame = Frame.model_validate_json(dataset["frame"]) if dataset["frame"] else None
-    pool = _pool(database, dataset)
+    frame = SharedFields.model_validate_json(dataset["frame"]) if dataset["frame"] else None
+    pool = _pool(database, dataset["id"], dataset["version"])
     for start in range(0, len(numbers), CHUNK):
         some = numbers[start : start + CHUNK]
         rows = database.connection.execute(
@@ -88,15 +90,16 @@ def rows_of(database: Database, dataset: sqlite3.Row, numbers: Sequence[int]) ->
             yield read("row", row["id"], partial(_row, row, frame, pool))
 
 
-def _pool(database: Database, dataset: sqlite3.Row) -> str:
+@lru_cache(maxsize=64)
+def _pool(database: Database, dataset: int, version: str | None) -> str:
     """Where a row's examples are found: named by the version, so that they never change under a run."""
-    splits = splits_of(database, dataset["id"])
+    splits = splits_of(database, dataset)
     fitting = [split for wanted in EXAMPLES for split in splits if split == wanted or split.startswith(f"{wanted}_")]
     short = next((split for split in fitting if len(split) <= LONGEST_SPLIT), "")
-    return f"{POOL}{dataset['version']}" + (f"-{short}" if short else "")
+    return f"{POOL}{version}" + (f"-{short}" if short else "")
 
 
-def _row(row: sqlite3.Row, frame: Frame | None, pool: str) -> Row:
+def _row(row: sqlite3.Row, frame: SharedFields | None, pool: str) -> Row:
     return Row(
         id=row["id"],
         case=unpacked(row["body"], frame, pool),

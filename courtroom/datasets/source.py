@@ -38,7 +38,7 @@ SPLITS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Part:
+class SourceFile:
     """One file of a dataset."""
 
     name: str
@@ -51,7 +51,7 @@ class Part:
     """A file by its path from this file's folder; None where there is none."""
     split: str = ""
     about: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
-    """What files beside it tell of the columns; see `features`."""
+    """What files beside it say of the columns; see `features`."""
 
     @property
     def stem(self) -> str:
@@ -75,7 +75,7 @@ def fingerprint(source: Path) -> str:
     return digest.hexdigest()
 
 
-def parts(source: Path, config: str = "") -> list[Part]:
+def parts(source: Path, config: str = "") -> list[SourceFile]:
     """The files of a source that hold records, in order.
 
     Args:
@@ -104,14 +104,14 @@ def parts(source: Path, config: str = "") -> list[Part]:
 
 
 def split_of(name: str) -> str:
-    """The split that a file's path tells; empty where it tells none."""
+    """The split that a file's path names; empty where it names none."""
     path = PurePosixPath(name)
     stem = path.name.removesuffix(".gz")
     stem = stem.rpartition(".")[0] or stem
     if (bare := _SHARD.sub("", stem)) != stem:
         return path.parent.name if bare == "data" else bare
-    for told in (stem, *(parent for parent in reversed(path.parent.parts))):
-        if found := _SPLIT.search(told):
+    for text in (stem, *(parent for parent in reversed(path.parent.parts))):
+        if found := _SPLIT.search(text):
             word = found[1].lower()
             return SPLITS.get(word, word)
     return ""
@@ -136,7 +136,7 @@ def _hidden(path: Path | PurePosixPath) -> bool:
     return any(part.startswith((".", "__MACOSX")) for part in path.parts)
 
 
-def _in_folder(folder: Path) -> Iterator[Part]:
+def _in_folder(folder: Path) -> Iterator[SourceFile]:
     for path in _files(folder):
         if path.is_symlink() and not path.resolve().exists():
             continue
@@ -144,7 +144,7 @@ def _in_folder(folder: Path) -> Iterator[Part]:
             yield _file(path, folder)
 
 
-def _file(path: Path, root: Path) -> Part:
+def _file(path: Path, root: Path) -> SourceFile:
     packed = path.suffix.lower() == ".gz"
 
     def beside(name: str) -> bytes | None:
@@ -154,7 +154,7 @@ def _file(path: Path, root: Path) -> Part:
         return other.read_bytes() if other.is_file() else None
 
     name = path.relative_to(root).as_posix()
-    return Part(
+    return SourceFile(
         name=name,
         ending=(path.with_suffix("") if packed else path).suffix.lower(),
         size=path.stat().st_size,
@@ -164,7 +164,7 @@ def _file(path: Path, root: Path) -> Part:
     )
 
 
-def _in_zip(source: Path) -> Iterator[Part]:
+def _in_zip(source: Path) -> Iterator[SourceFile]:
     archive = Archive(source.name, source, MOST_MEMBERS, MOST_UNPACKED)
     paths = sorted(archive.paths(), key=lambda path: _order(Path(path)))
     for path in paths:
@@ -172,7 +172,7 @@ def _in_zip(source: Path) -> Iterator[Part]:
             yield _member(archive, path)
 
 
-def _member(archive: Archive, path: PurePosixPath) -> Part:
+def _member(archive: Archive, path: PurePosixPath) -> SourceFile:
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
 
@@ -191,14 +191,14 @@ def _member(archive: Archive, path: PurePosixPath) -> Part:
     def beside(name: str) -> bytes | None:
         return None if leads_out(name) else archive.read(path.parent / name)
 
-    return Part(str(path), ending, archive.size(path), opened, beside, split_of(str(path)))
+    return SourceFile(str(path), ending, archive.size(path), opened, beside, split_of(str(path)))
 
 
-def _configured(source: Path, found: list[Part], config: str) -> list[Part]:
-    """Only the wanted configuration's files, each with what is told of its columns, and the split that is told."""
-    from courtroom.datasets.features import told_of  # reads YAML: only folders need it
+def _configured(source: Path, found: list[SourceFile], config: str) -> list[SourceFile]:
+    """Only the wanted configuration's files, each with what is said of its columns, and the split that is named."""
+    from courtroom.datasets.features import notes_of  # reads YAML: only folders need it
 
-    about = told_of(source)
+    about = notes_of(source)
     known = [name for name in about.configs if any(_within(part, about.configs[name]) for part in found)]
     if config and config not in known:
         raise CourtroomError(f"{source.name} has no configuration “{config}”. It has: {', '.join(known) or 'none'}.")
@@ -209,27 +209,29 @@ def _configured(source: Path, found: list[Part], config: str) -> list[Part]:
         files = about.configs[chosen]
         found = [part for part in found if _within(part, files)]
         found = [
-            Part(part.name, part.ending, part.size, part.open, part.beside, _told_split(part, files) or part.split)
+            SourceFile(
+                part.name, part.ending, part.size, part.open, part.beside, _told_split(part, files) or part.split
+            )
             for part in found
         ]
-    told = about.of(chosen)
+    described = about.of(chosen)
     return [
-        Part(part.name, part.ending, part.size, part.open, part.beside, part.split, (*_own(part), *told))
+        SourceFile(part.name, part.ending, part.size, part.open, part.beside, part.split, (*_own(part), *described))
         for part in found
     ]
 
 
-def _within(part: Part, files: Mapping[str, tuple[str, ...]]) -> bool:
+def _within(part: SourceFile, files: Mapping[str, tuple[str, ...]]) -> bool:
     return any(fnmatch.fnmatch(part.name, pattern) for patterns in files.values() for pattern in patterns)
 
 
-def _told_split(part: Part, files: Mapping[str, tuple[str, ...]]) -> str:
+def _told_split(part: SourceFile, files: Mapping[str, tuple[str, ...]]) -> str:
     return next(
         (split for split, patterns in files.items() if any(fnmatch.fnmatch(part.name, one) for one in patterns)), ""
     )
 
 
-def _own(part: Part) -> tuple[Mapping[str, Any], ...]:
+def _own(part: SourceFile) -> tuple[Mapping[str, Any], ...]:
     """The features in a `dataset_info.json` beside the file, as `save_to_disk` writes it."""
     from courtroom.datasets.features import features_in
 

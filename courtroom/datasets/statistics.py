@@ -35,7 +35,7 @@ class Spread(Strict):
     total: float
 
 
-class Counts(Strict):
+class SplitCounts(Strict):
     """Numbers of one split, or of all rows."""
 
     rows: int
@@ -60,7 +60,7 @@ class Statistics(Strict):
     """A dataset in numbers; `all` has all rows."""
 
     info: DatasetInfo
-    counts: dict[str, Counts]
+    counts: dict[str, SplitCounts]
 
     def rows(self) -> list[dict[str, str | float]]:
         """A line for each split, as a table shows it."""
@@ -94,22 +94,22 @@ def measure(datasets: Datasets, name: str, version: str | None = None) -> Statis
     everything = [row for rows in by_split.values() for row in rows]
     named = {split: rows for split in info.splits if (rows := by_split[split])}
     most: dict[str, float] = defaultdict(float)
-    for *_, told in everything:
-        for number, value in json.loads(told).items():
+    for *_, text in everything:
+        for number, value in json.loads(text).items():
             most[number] = max(most[number], value)
     counts = {split: _counts(rows, most) for split, rows in {ALL: everything, **named}.items()}
     return Statistics(info=info, counts=counts)
 
 
-def _counts(rows: Sequence[tuple[str, str, str, int, float | None, str]], most: Mapping[str, float]) -> Counts:
+def _counts(rows: Sequence[tuple[str, str, str, int, float | None, str]], most: Mapping[str, float]) -> SplitCounts:
     lengths = [length for _, _, _, length, _, _ in rows]
     classes = Counter(bisect_right(LENGTHS, length) for length in lengths)
     margins = Counter(MARGINS[sum(margin > band for band in BANDS)] for *_, margin, _ in rows if margin is not None)
     numbers: dict[str, list[float]] = defaultdict(list)
-    for *_, told in rows:
-        for name, value in json.loads(told).items():
+    for *_, text in rows:
+        for name, value in json.loads(text).items():
             numbers[name].append(value)
-    return Counts(
+    return SplitCounts(
         rows=len(rows),
         known=sum(bool(outcome) for _, outcome, *_ in rows),
         categories=_counted(category for category, *_ in rows if category),

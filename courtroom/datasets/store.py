@@ -16,10 +16,10 @@ from typing import Any
 
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
-from courtroom.datasets.draft import CHUNK, Draft, Line, forget, version_of
-from courtroom.datasets.packing import Frame, frame_of, parsed
-from courtroom.datasets.row import DatasetInfo, Pending, Problem, Row
-from courtroom.datasets.selection import POOL, numbers_by_id, numbers_of, rows_of, splits_of
+from courtroom.datasets.draft import CHUNK, DatasetDraft, IncomingRow, forget, version_of
+from courtroom.datasets.packing import SharedFields, frame_of, parsed
+from courtroom.datasets.row import DatasetInfo, PendingDataset, Problem, Row
+from courtroom.datasets.selection import POOL, missing, numbers_of, rows_of, splits_of
 from courtroom.datasets.splitting import Unit, divided
 from courtroom.errors import CourtroomError
 from courtroom.store.database import Database
@@ -30,7 +30,7 @@ THREE_ONE_TWO: Mapping[str, float] = {"train": 3, "validation": 1, "test": 2}
 # Within the class, `list` is its method.
 Infos = list[DatasetInfo]
 Problems = list[Problem]
-Unfinished = list[Pending]
+Unfinished = list[PendingDataset]
 Records = list[sqlite3.Row]
 
 
@@ -79,7 +79,7 @@ class Datasets:
         rows = self.database.connection.execute("SELECT * FROM datasets WHERE version IS NULL ORDER BY id").fetchall()
         states = [(row, json.loads(row["state"])) for row in rows]
         return [
-            Pending(
+            PendingDataset(
                 name=row["name"],
                 source=row["source"],
                 taken=state.get("taken", 0),
@@ -118,14 +118,9 @@ class Datasets:
         dataset = self._row(name, version)
         if split is not None and split not in (known := splits_of(self.database, dataset["id"])):
             raise CourtroomError(f"“{name}” has no split “{split}”. It has: {', '.join(known) or 'none'}.")
-        numbers = numbers_of(self.database, dataset, split, category, contains)
-        if ids is not None:
-            wanted = set(ids)
-            found = numbers_by_id(self.database, dataset, wanted)
-            if missing := sorted(wanted - found.keys()):
-                raise CourtroomError(f"“{name}” has no row {', '.join(missing[:5])}. See `datasets show {name}`.")
-            allowed = set(found.values())
-            numbers = [number for number in numbers if number in allowed]
+        if ids is not None and (unknown := missing(self.database, dataset, set(ids))):
+            raise CourtroomError(f"“{name}” has no row {', '.join(unknown[:5])}. See `datasets show {name}`.")
+        numbers = numbers_of(self.database, dataset, split, category, contains, ids)
         if sample is not None and sample < len(numbers):
             numbers = sorted(random.Random(f"{seed}").sample(numbers, sample))
         return rows_of(self.database, dataset, numbers[:limit])
@@ -213,11 +208,11 @@ class Datasets:
             kind = kind or chunk[0].case.kind
             if kind == "labelled" and frame is None and isinstance(chunk[0].case, LabelledTask):
                 frame = frame_of(chunk[0].case).model_dump(mode="json")
-            shared = Frame.model_validate(frame) if frame else None
+            shared = SharedFields.model_validate(frame) if frame else None
             lines = [_line(row, kind, shared) for row in chunk]
             done += len(chunk)
             draft.put(lines, {"taken": done, "last": chunk[-1].id, "kind": kind, "frame": frame})
-        return self.finished(draft, kind, Frame.model_validate(frame) if frame else None)
+        return self.finished(draft, kind, SharedFields.model_validate(frame) if frame else None)
 
     def split(
         self,
@@ -284,7 +279,7 @@ class Datasets:
                 if row["name"] == name and version in (None, row["version"]):
                     forget(db, row["id"])
 
-    def draft(self, name: str, source: str, job: str, orders: str = "") -> Draft:
+    def draft(self, name: str, source: str, job: str, orders: str = "") -> DatasetDraft:
         """The unfinished dataset of a job, or a new one.
 
         Raises:
@@ -295,14 +290,14 @@ class Datasets:
         with self.database.transaction() as db:
             row = db.execute("SELECT id, state FROM datasets WHERE version IS NULL AND job = ?", (job,)).fetchone()
             if row:
-                return Draft(self.database, row["id"], json.loads(row["state"]))
+                return DatasetDraft(self.database, row["id"], json.loads(row["state"]))
             number = db.execute(
                 "INSERT INTO datasets (name, content, source, made, job, orders) VALUES (?, 0, ?, ?, ?, ?)",
                 (name, source, time.time(), job, orders),
             ).lastrowid
             assert number is not None
             db.execute("UPDATE datasets SET content = id WHERE id = ?", (number,))
-        return Draft(self.database, number)
+        return DatasetDraft(self.database, number)
 
     def give_up(self, order: str) -> None:
         """Forget an unfinished import, with the rows that it has taken in."""
@@ -310,7 +305,7 @@ class Datasets:
             for row in db.execute("SELECT id FROM datasets WHERE version IS NULL AND orders = ?", (order,)).fetchall():
                 forget(db, row["id"])
 
-    def finished(self, draft: Draft, kind: str, frame: Frame | None) -> DatasetInfo:
+    def finished(self, draft: DatasetDraft, kind: str, frame: SharedFields | None) -> DatasetInfo:
         """Close a draft."""
         number = draft.finish(kind, frame)
         return self._info(self.database.connection.execute("SELECT * FROM datasets WHERE id = ?", (number,)).fetchone())
@@ -334,20 +329,20 @@ class Datasets:
 
     def _info(self, row: sqlite3.Row) -> DatasetInfo:
         made = datetime.fromtimestamp(row["made"], UTC).isoformat(timespec="seconds")
-        told = {name: row[name] for name in ("name", "version", "kind", "count", "source")}
+        values = {name: row[name] for name in ("name", "version", "kind", "count", "source")}
         return read(
-            "dataset", row["name"], lambda: DatasetInfo(**told, splits=splits_of(self.database, row["id"]), made=made)
+            "dataset", row["name"], lambda: DatasetInfo(**values, splits=splits_of(self.database, row["id"]), made=made)
         )
 
 
-def _line(row: Row, kind: str, frame: Frame | None) -> Line:
+def _line(row: Row, kind: str, frame: SharedFields | None) -> IncomingRow:
     case = row.case
     if case.kind != kind:
         raise CourtroomError(
             f"{row.id} is of the kind “{case.kind}”, the rows before it are of “{kind}”. Keep one kind."
         )
     if not isinstance(case, LabelledTask):
-        return Line(row.id, case, row.category, row.split, row.group, "", row.number, row.place)
+        return IncomingRow(row.id, case, row.category, row.split, row.group, "", row.number, row.place)
     if len(case.items) != 1 or frame_of(case) != frame:
         raise CourtroomError(f"{row.id} must hold one text and have the same labels and question as the row before it.")
-    return Line(row.id, case.items[0], row.category, row.split, row.group, "", row.number, row.place)
+    return IncomingRow(row.id, case.items[0], row.category, row.split, row.group, "", row.number, row.place)

@@ -32,7 +32,6 @@ class AnswerStore:
 
     def __init__(self, database: Database) -> None:
         self._database, self._payments = database, Payments(database)
-        self._kept: set[str] = set()
 
     def reply(self, key: str) -> Reply | None:
         """The answer on record under this key."""
@@ -40,7 +39,7 @@ class AnswerStore:
         return read("answer", key, lambda: Reply.model_validate_json(row["reply"])) if row else None
 
     def keep(self, arrived: Iterable[Arrived]) -> None:
-        """Put answers and their payments on disk; when this returns, a killed process has lost neither."""
+        """Put answers and their payments on disk, all or none; once that is committed, a killed process has lost neither."""
         texts: dict[str, str] = {}
         rows = []
         ended = tuple(arrived)
@@ -48,12 +47,10 @@ class AnswerStore:
             parts = (part for message in request.messages for part in message.parts if isinstance(part, str))
             texts.update({digest_text(part): part for part in parts})
             rows.append((request.key, request.spec.id, _packed(request), reply.model_dump_json(), time.time()))
-        new = [(digest, text) for digest, text in texts.items() if digest not in self._kept]
         with self._database.transaction() as db:
-            db.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?)", new)
+            db.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?)", texts.items())
             db.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
             self._payments.put((one.payer, one.request.key, one.paid) for one in ended)
-        self._kept.update(texts)
 
     def request(self, key: str) -> tuple[Message, ...]:
         """The messages that were sent for an answer on record; empty where there is none."""

@@ -30,7 +30,7 @@ class Asker:
     async def answer(
         self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
-        """See `ports.Asks`. A caller that is cancelled leaves its call to finish: it is paid for."""
+        """See `ports.Asks`. A caller that is cancelled leaves its call to finish: it is billed."""
         while True:
             if (reply := self._answers.reply(request.key)) is not None:
                 return reply, False
@@ -89,7 +89,7 @@ class Asker:
 
 
 def _pass_on(to: asyncio.Future[None], written: asyncio.Future[None]) -> None:
-    """Tell whoever waits for the answers; nobody may, as their run was stopped."""
+    """Notify whoever waits for the answers; nobody may, as their run was stopped."""
     if written.cancelled() or to.done():
         return
     if (error := written.exception()) is not None:

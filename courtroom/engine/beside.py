@@ -1,4 +1,4 @@
-"""Questions asked beside a run: their answers are kept and paid for like any, and nothing of the run changes."""
+"""Questions asked beside a run: their answers are kept and billed like any, and nothing of the run changes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Keep = Callable[[Asked[Any], Called], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AskedBeside:
     """What came of questions that were asked beside a run."""
 
     calls: tuple[Called | None, ...]
@@ -30,7 +30,7 @@ class Outcome:
 
 
 class BesideLedger(MemoryLedger):
-    """Events in a list; what was paid for is known from the record, also where a process died before it kept the answer.
+    """Events in a list; what was billed is known from the record, also where a process died before it kept the answer.
 
     Args:
         root: the run from which all of its family stems.
@@ -57,7 +57,7 @@ def spent_with(payments: Payments, run: str) -> Spent:
     return Spent(paid.calls, paid.tokens, money, paid.number)
 
 
-async def ask_beside(services: Services, questions: Sequence[Asked[Any]], keep: Keep) -> Outcome:
+async def ask_beside(services: Services, questions: Sequence[Asked[Any]], keep: Keep) -> AskedBeside:
     """Ask all at once, within the budget that each question's setup has.
 
     Args:
@@ -80,4 +80,4 @@ async def ask_beside(services: Services, questions: Sequence[Asked[Any]], keep: 
         if isinstance(result, BaseException) and not isinstance(result, BudgetReached):
             raise result
     stopped = next((str(result) for result in results if isinstance(result, BudgetReached)), "")
-    return Outcome(tuple(None if isinstance(result, BaseException) else result for result in results), stopped)
+    return AskedBeside(tuple(None if isinstance(result, BaseException) else result for result in results), stopped)

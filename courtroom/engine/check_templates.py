@@ -28,7 +28,7 @@ def mistakes(procedure: Procedure) -> Iterator[str]:
         yield f"{procedure.prompts}: there is no such folder. Make it, and put `_system.md.j2` and the tasks' templates into it."
         return
     found = Templates(procedure)
-    for name, what in (("_system", "what all members are told first"), ("_case", "what the case looks like")):
+    for name, what in (("_system", "what all members are given first"), ("_case", "what the case looks like")):
         if name not in found.sources:
             yield f"{found.file(name)}: this template is missing. Write it: it says {what}."
         else:
@@ -43,7 +43,7 @@ class Templates:
 
     def __init__(self, procedure: Procedure) -> None:
         self._folder = procedure.prompts
-        self.sources: Mapping[str, str] = templates(procedure.prompts, procedure.hears)
+        self.sources: Mapping[str, str] = templates(procedure.prompts, procedure.case_kind)
         self.broken: dict[str, str] = {}
         self.trees: dict[str, nodes.Template] = {}
         parser = environment(self.sources.get)
@@ -72,10 +72,10 @@ class Templates:
             names |= meta.find_undeclared_variables(self.trees[one])
         return frozenset(names)
 
-    def unknown(self, name: str, known: frozenset[str], told: str) -> Iterator[str]:
+    def unknown(self, name: str, known: frozenset[str], text: str) -> Iterator[str]:
         """Variables that nobody gives a template, and templates that it takes in and that are not there."""
         for variable in sorted(self.used(name) - known):
-            yield f"{self.file(name)}: it uses `{variable}`, which is none of {told}. Mend its name, or give it as an input."
+            yield f"{self.file(name)}: it uses `{variable}`, which is none of {text}. Mend its name, or give it as an input."
         for one in self._whole(name, lambda part: True):
             for part in _takes_in(self.trees[one]):
                 names = _names(part)

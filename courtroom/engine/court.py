@@ -18,7 +18,7 @@ from courtroom.engine.events import Called, Learned, Retrieved, Seated, Tallied,
 from courtroom.engine.exchange import Exchange, problem_of
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.live import OpenCall
-from courtroom.engine.ports import Scene, StagesOfInput
+from courtroom.engine.ports import StageInput, StagesOfInput
 from courtroom.engine.services import Services
 from courtroom.engine.setup import Member, Setup
 from courtroom.engine.stages import Stages
@@ -100,7 +100,7 @@ class Court(Generic[C, S]):
         Args:
             member: who is asked.
             task: what is asked.
-            step: tells apart several askings of one task in one stage, e.g. `buyer-2`.
+            step: distinguishes several askings of one task in one stage, e.g. `buyer-2`.
 
         Raises:
             Abstained: the member has no answer; recorded. Within `all` and by `try_ask` this becomes None.
@@ -179,7 +179,7 @@ class Court(Generic[C, S]):
         """Record a member's vote in a ballot of the current stage; None is an abstention.
 
         Args:
-            on: tells apart several ballots of one stage, e.g. a text's id. Votes on the same are compared.
+            on: distinguishes several ballots of one stage, e.g. a text's id. Votes on the same are compared.
             anew: the question was not voted on before, so that nobody changes sides by this vote.
         """
         ballot = self._stages.path(on)
@@ -253,10 +253,10 @@ class Court(Generic[C, S]):
 
     # --- within ---------------------------------------------------------------------------------------------
 
-    def _take_up(self, scene: Scene) -> None:
+    def _take_up(self, given: StageInput) -> None:
         """Take up the input as it is from a stage on."""
-        self.case, self.unsealed, self.setup = scene.case, scene.unsealed, scene.setup
-        self._members, self._prompts = scene.members, scene.prompts
+        self.case, self.unsealed, self.setup = given.case, given.unsealed, given.setup
+        self._members, self._prompts = given.members, given.prompts
 
     def _said_instead(self, member: Member, task: Task[A], path: str, overruled: Intervention) -> A:
         """The answer that a person has put in place of a member's; the member isn't asked."""

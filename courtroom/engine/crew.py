@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from courtroom.engine.driven_runs import BEAT_S
 from courtroom.engine.lease import Hand, Lease
+from courtroom.engine.loop import wait
 from courtroom.engine.runner import Runner
 from courtroom.errors import CourtroomError
 from courtroom.store.writer import Writer
@@ -21,7 +22,7 @@ from courtroom.store.writer import Writer
 log = logging.getLogger(__name__)
 
 
-class Cell(Protocol):
+class JobRun(Protocol):
     """One run of a job."""
 
     @property
@@ -30,8 +31,10 @@ class Cell(Protocol):
         ...
 
 
-C = TypeVar("C", bound=Cell)
+C = TypeVar("C", bound=JobRun)
 RUNNING = "running"
+PARTS = 8
+"""Cells begin together, an eighth of those that may be under way, so that what several need is done for them at once."""
 
 
 class Jobs(Protocol):
@@ -169,7 +172,7 @@ class Crew(Generic[C]):
             await self._run_all(job, runner, hand)
         except CourtroomError as error:
             hand.do(partial(say, "paused", str(error)))
-        except Exception:  # noqa: BLE001  nobody awaits this task: what goes wrong is told on the job and in the log
+        except Exception:  # noqa: BLE001  nobody awaits this task: what goes wrong is reported on the job and in the log
             log.exception("%s %s could not be driven", self._work.what, job)
             hand.do(partial(say, "paused", f"The {self._work.what} could not be driven; the log says why."))
         finally:
@@ -185,6 +188,10 @@ class Crew(Generic[C]):
         cell = next(waiting, None)
         troubles: list[str] = []
 
+        under_way: dict[asyncio.Task[None], C] = {}
+        ended = asyncio.Event()
+        part = max(1, at_once // PARTS)
+
         async def run(cell: C) -> None:
             try:
                 if self._jobs.status(job) == RUNNING:
@@ -192,21 +199,27 @@ class Crew(Generic[C]):
             except CourtroomError as error:
                 troubles.append(str(error))
 
+        def over(task: asyncio.Task[None]) -> None:
+            del under_way[task]
+            if len(under_way) <= at_once - part or not under_way:
+                ended.set()
+
         async with asyncio.TaskGroup() as group:
-            under_way: dict[asyncio.Task[None], C] = {}
             while self._goes_on(job, runner):
                 while cell is not None and len(under_way) < at_once and self._work.room(job, cell, len(under_way)):
-                    under_way[group.create_task(run(cell))] = cell
+                    task = group.create_task(run(cell))
+                    under_way[task] = cell
+                    task.add_done_callback(over)
                     cell = next(waiting, None)
                 if not under_way:
                     break
-                done, _ = await asyncio.wait(under_way, timeout=BEAT_S, return_when=asyncio.FIRST_COMPLETED)
-                under_way = {task: one for task, one in under_way.items() if task not in done}
+                ended.clear()
+                await wait(ended, BEAT_S)
             while under_way and self._jobs.status(job) != RUNNING:
                 # Also a run that was only being made when the job was halted.
                 await asyncio.to_thread(self._stop, [one.run for one in under_way.values()], runner)
-                _, left = await asyncio.wait(under_way, timeout=BEAT_S)
-                under_way = {task: under_way[task] for task in left}
+                if ending := [*under_way]:  # all may have ended meanwhile
+                    await asyncio.wait(ending, timeout=BEAT_S)
         if self._goes_on(job, runner):
             hand.do(partial(self._jobs.set_status, job, *self._work.conclusion(job, troubles)))
 

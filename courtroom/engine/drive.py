@@ -142,12 +142,12 @@ class Drive:
         seats: Seats,
         live: Live,
         hand: Hand,
-        told: Callable[[], None],
+        notify: Callable[[], None],
     ) -> Drive:
         """Get a deliberation ready from what is on record. It reads and works a lot: called in a thread of its own.
 
         Args:
-            told: called, in the writer's thread, when the run's status is on disk.
+            notify: called, in the writer's thread, when the run's status is on disk.
         """
         row = store.run(run)
         procedure = installed(procedures, row)
@@ -169,7 +169,7 @@ class Drive:
         def paused(why: str, control: Control) -> None:
             ledger.flush()
             hand.do(partial(store.set_control, run, control))
-            hand.do(partial(store.set_status, run, "paused", why)).add_done_callback(lambda done: told())
+            hand.do(partial(store.set_status, run, "paused", why)).add_done_callback(lambda done: notify())
 
         services = Services(
             ledger=ledger,

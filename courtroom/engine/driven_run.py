@@ -55,6 +55,6 @@ class DrivenRun:
             log.warning("run %s is driven by another process now", self.run)
         else:
             log.error("run %s could not be written", self.run, exc_info=error)
-            told = "What happened could not be written down; the log says why. The run is kept."
-            self.drive.hand.do(partial(self.store.set_status, self.run, "failed", told))
+            text = "What happened could not be written down; the log says why. The run is kept."
+            self.drive.hand.do(partial(self.store.set_status, self.run, "failed", text))
         self.task.cancel()

@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 from courtroom.engine.control import Control
 from courtroom.engine.drive import Drive
 from courtroom.engine.driven_run import DrivenRun
 from courtroom.engine.errors import RunBusy
+from courtroom.engine.free_memory import give_back
+from courtroom.engine.gathered import Gathered
 from courtroom.engine.lease import Driver, Hand
 from courtroom.engine.live import Live
-from courtroom.engine.loop import Loop
+from courtroom.engine.loop import Loop, wait
+from courtroom.engine.run import Steering
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.models.keys import KEYS
@@ -30,8 +34,10 @@ NO_KEYS: Mapping[str, str] = {}
 BEAT_S = 0.5
 """How often a driver looks for a new control, and a waiter at a run that another process drives."""
 DRIVEN_S = 10 * BEAT_S
-"""How often a waiter looks at a run that this process drives, although it would be told."""
+"""How often a waiter looks at a run that this process drives, although it would be notified."""
 HELD_S = 0.05
+IDLE_S = 10.0
+"""So long after the last run has ended, memory is given back."""
 LOST_TWICE = "The program ended twice while it worked on this run. Press Run to try again; nothing is lost."
 
 
@@ -49,7 +55,11 @@ class DrivenRuns:
         """Controls that this process has put on disk and not yet obeyed."""
         self._news: dict[str, asyncio.Event] = {}
         """Set, and taken out, when a run's status is on disk. Each run has its own: hundreds may be waited for at once."""
-        self._claiming = asyncio.Lock()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Whoever takes a run up waits for who does so already."""
+        self._claims: Gathered[str, bool] = Gathered(lambda runs: asyncio.to_thread(self._claimed, runs))
+        self._beats = False
+        self._idle: asyncio.TimerHandle | None = None
         writer.listen(lambda trouble: loop.call(partial(self._hold, trouble)))
 
     def __contains__(self, run: str) -> bool:
@@ -73,41 +83,46 @@ class DrivenRuns:
         while True:
             # Taken before a look at what there is, so that no news are missed in between.
             news = self._news.setdefault(run, asyncio.Event())
-            status, (owner, heartbeat) = self._store.status(run), self._store.lease.holder(run)
-            if status != "running":
-                return
-            if self.left(run, owner, heartbeat):
-                try:
-                    await self.take_up_alone(run, self._store.control(run))
-                except CourtroomError as error:
-                    log.info("run %s can't be taken over now: %s", run, error)
+            if not self._being_set_up(run):
+                if self._store.status(run) != "running":
+                    return
+                if self.left(run, *self._store.lease.holder(run)):
+                    try:
+                        await self.take_up_alone(run, self._store.control(run))
+                    except CourtroomError as error:
+                        log.info("run %s can't be taken over now: %s", run, error)
             # What other processes do is seen only on disk; of a run that is driven here there are news.
-            await self._loop.wait(news, DRIVEN_S if run in self._runs else BEAT_S)
+            await wait(news, DRIVEN_S if run in self._runs else BEAT_S)
 
-    async def take_up_alone(self, run: str, control: Control, keys: Mapping[str, str] = NO_KEYS) -> None:
+    async def take_up_alone(
+        self, run: str, control: Control, keys: Mapping[str, str] = NO_KEYS, *, watched: bool = True
+    ) -> None:
         """Take up a run that nobody drives, unless its last two drivers ended without a new event between them."""
         if not await asyncio.to_thread(self._ends_its_process, run):
-            await self.take_up(run, control, keys)
+            await self.take_up(run, control, keys, watched=watched)
 
-    async def take_up(self, run: str, control: Control, keys: Mapping[str, str] = NO_KEYS) -> None:
+    async def take_up(
+        self, run: str, control: Control, keys: Mapping[str, str] = NO_KEYS, *, watched: bool = True
+    ) -> None:
         """Drive a run as far as the control on disk allows, unless another process does.
 
         Args:
             control: the one on disk.
             keys: used in place of anybody else's.
+            watched: whether a person is likely to look on, so that answers are worth streaming.
 
         Raises:
             RunBusy: another process has just taken the run up.
             CourtroomError: the disk takes no writes.
         """
         self._said.pop(run, None)
-        async with self._claiming:
+        async with self._turns.setdefault(run, asyncio.Lock()):
             driven = self._runs.get(run)
             if driven is None:
                 if self._writer.trouble:
                     raise CourtroomError(self._writer.trouble)
-                if await asyncio.to_thread(self._claimed, run):
-                    self._lives.setdefault(run, Live(streaming=self._streaming))
+                if await self._claims(run):
+                    self._lives[run] = Live(streaming=self._streaming and watched)
                     driven = self._runs[run] = DrivenRun(run, self._store, dict(keys))
                     driven.task = asyncio.create_task(self._drive(driven))
                 return
@@ -143,34 +158,42 @@ class DrivenRuns:
         self._store.lease.release(run, owner)
         return True
 
-    def _claimed(self, run: str) -> bool:
-        """Whether this process is to drive the run; where another one does, that looks for the new control by itself."""
+    def _being_set_up(self, run: str) -> bool:
+        """Whether it is under way here and has not begun yet."""
+        return (driven := self._runs.get(run)) is not None and driven.drive is None
+
+    def _claimed(self, runs: Sequence[str]) -> list[bool | BaseException]:
+        """Whether this process is to drive each run; where another one does, that looks for the new control by itself."""
+        claimed: list[bool | BaseException] = []
         with self._store.together():
-            mine = self._driver.claim(self._store.lease, run)
-            if mine is None:
-                raise RunBusy("Another server has just taken up this run. Look again in a moment.")
-            if mine and self._store.status(run) == "failed":
-                self._store.rewinding.ask_again(run)
-            self._store.set_status(run, "running")
-            return mine
+            for run in runs:
+                mine = self._driver.claim(self._store.lease, run)
+                if mine is None:
+                    claimed.append(RunBusy("Another server has just taken up this run. Look again in a moment."))
+                    continue
+                if mine and self._store.status(run) == "failed":
+                    self._store.rewinding.ask_again(run)
+                self._store.set_status(run, "running")
+                claimed.append(mine)
+        return claimed
 
     async def _drive(self, driven: DrivenRun) -> None:
         KEYS.set(driven.keys)
         run, say = driven.run, partial(self._store.set_status, driven.run)
         hand = Hand(self._store.lease, run, self._driver.owner, self._writer, partial(self._wrong, driven))
         try:
-            drive = await self._set_up(run, self._lives[run], hand, lambda: self._loop.call(partial(self._tell, run)))
+            drive = await self._set_up(run, self._lives[run], hand, lambda: self._loop.call(partial(self._wake, run)))
             drive.gate.hold(bool(self._writer.trouble))
             driven.drive = drive
-            async with asyncio.TaskGroup() as group:
-                beat = group.create_task(self._beat(driven, drive))
-                await drive.go()
-                beat.cancel()
+            if not self._beats:
+                self._beats = True
+                self._loop.watch(self._beat())
+            await drive.go()
         except asyncio.CancelledError:
             if self._store.control(run).stopped:
                 hand.do(partial(say, "paused", "Stopped. Run it on at any time; nothing is lost."))
             raise
-        except Exception as error:  # noqa: BLE001  nobody awaits this task: what goes wrong is told on the run and in the log
+        except Exception as error:  # noqa: BLE001  nobody awaits this task: what goes wrong is reported on the run and in the log
             log.exception("run %s could not be driven", run)
             plain = (
                 str(error) if isinstance(error, CourtroomError) else "The run could not be driven; the log says why."
@@ -180,38 +203,69 @@ class DrivenRuns:
             try:
                 await self._writer.do(partial(self._driver.release, self._store.lease, run))
             finally:
+                self._lives.pop(run, None)
                 self._runs.pop(
                     run
                 ).keys.clear()  # answers under way still arrive; they are not asked for again with these
-                self._tell(run)
+                self._wake(run)
+                self._wait_until_idle()
 
-    async def _beat(self, driven: DrivenRun, drive: Drive) -> None:
-        """Show that the run is driven, and obey what other processes say of it."""
-        run, gate = driven.run, drive.gate
-        while True:
-            await asyncio.sleep(BEAT_S)
-            if not self._store.lease.holds(run, self._driver.owner):
-                driven.task.cancel()
-            if not drive.hand.idle:
-                continue  # what is on disk may be older than what is to be written
-            control = self._store.control(run)
-            if self._store.interventions.count(run) != drive.interventions_seen:  # by way of another server
-                self._loop.watch(self._taken_up_again(run, control))
-                return
-            if control not in (gate.control, self._said.get(run)):  # a person at another server has it go on
-                driven.use(NO_KEYS)
-            gate.set(control)
-            if gate.waits and self._store.run(run).status == "running":
-                gate.tell()
-            if control.stopped:
-                driven.task.cancel()
+    def _wait_until_idle(self) -> None:
+        """Give memory back once nothing has been driven for a while."""
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = asyncio.get_running_loop().call_later(IDLE_S, self._give_back)
+
+    def _give_back(self) -> None:
+        if not self._runs:
+            self._loop.watch(asyncio.to_thread(give_back))
+
+    async def _beat(self) -> None:
+        """Look at all runs that are driven here, again and again: whether they still are, and what others say of them."""
+        try:
+            while self._runs:
+                await asyncio.sleep(BEAT_S)
+                known = {run: driven for run, driven in self._runs.items() if driven.drive is not None}
+                # Looked up before the store is read: what is on disk may be older than what is to be written.
+                idle = {run for run, driven in known.items() if driven.drive and driven.drive.hand.idle}
+                try:
+                    seen = self._store.steering(list(known)) if known else {}
+                except sqlite3.OperationalError as error:
+                    log.warning("what others say of the runs could not be read, and is looked for again: %s", error)
+                    continue
+                for run, driven in known.items():
+                    self._look(driven, seen.get(run), run in idle)
+        finally:
+            self._beats = False
+
+    def _look(self, driven: DrivenRun, seen: Steering | None, idle: bool) -> None:
+        """Obey what other processes say of a run."""
+        run, drive = driven.run, driven.drive
+        if drive is None or driven.task.cancelling():
+            return
+        if seen is None or seen.owner != self._driver.owner:
+            driven.task.cancel()
+            return
+        if not idle or seen.control is None:
+            return
+        gate, control = drive.gate, seen.control
+        if seen.interventions != drive.interventions_seen:  # by way of another server
+            self._loop.watch(self._taken_up_again(run, control))
+            return
+        if control not in (gate.control, self._said.get(run)):  # a person at another server has it go on
+            driven.use(NO_KEYS)
+        gate.set(control)
+        if gate.waits and seen.status == "running":
+            gate.announce()
+        if control.stopped:
+            driven.task.cancel()
 
     async def _taken_up_again(self, run: str, control: Control) -> None:
         await self.let_go(run)
         if not control.paused and not control.stopped:
             await self.take_up(run, control)
 
-    def _tell(self, run: str) -> None:
+    def _wake(self, run: str) -> None:
         """Wake who waits for news of a run; called on the loop."""
         if news := self._news.pop(run, None):
             news.set()

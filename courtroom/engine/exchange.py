@@ -159,8 +159,8 @@ class Exchange(Generic[A]):
     async def _instead(self) -> Request:
         """The same question for the model that answers where a person does not."""
         self._spec = ModelSpec.model_validate({"id": self._spec.otherwise}, context=RECORDED)
-        told = f"{self._member.name} did not answer in time; {self._spec.id} answered instead."
-        self._services.note(f"late/{self._path}", told, self._stage)
+        text = f"{self._member.name} did not answer in time; {self._spec.id} answered instead."
+        self._services.note(f"late/{self._path}", text, self._stage)
         return await self.request()
 
     async def request(self) -> Request:
@@ -170,8 +170,8 @@ class Exchange(Generic[A]):
         if spec.vision == LEFT_OUT:
             self._task, prompts = without_media(self._given), prompts.without_media
             if self._given.media():
-                told = f"{spec.id} is asked on the texts alone: pictures and their descriptions are left out."
-                self._services.note(f"left-out/{spec.id}", told, self._stage)
+                text = f"{spec.id} is asked on the texts alone: pictures and their descriptions are left out."
+                self._services.note(f"left-out/{spec.id}", text, self._stage)
         media = self._task.media()
         sees = bool(media) and not self._refused_pictures and await self._services.sight.sees(spec)
         if media and not sees:
@@ -215,7 +215,7 @@ class Exchange(Generic[A]):
             elif (paid := self._services.ledger.paid(self._path, request.key)) is not None:
                 spent.add(paid)
         except ModelError as failure:
-            # Who waited for another's call has not paid for it.
+            # Who waited for another's call was not billed for it.
             paid = Payment.of(failure.paid) if held is not None else None
             raise
         finally:

@@ -16,8 +16,8 @@ class Gate:
     Args:
         control: how far the run may go now.
         frontier: index of the last stage that had begun when the run was taken up; up to it all is on record.
-        paused: told when the run comes to wait, with a sentence on why.
-        resumed: told when it goes on.
+        paused: called when the run comes to wait, with a sentence on why.
+        resumed: called when it goes on.
 
     `waited_s` is how long the run has waited, in seconds; it does not count as its wall time.
     """
@@ -63,7 +63,7 @@ class Gate:
         """Whether the run has come to wait."""
         return self._since is not None
 
-    def tell(self) -> None:
+    def announce(self) -> None:
         """Say again why the run waits."""
         self._paused(self._why, self.control)
 
@@ -110,7 +110,7 @@ class Gate:
     def _say_paused(self, why: str) -> None:
         if self._since is None:
             self._since, self._why = time.perf_counter(), why
-            self.tell()
+            self.announce()
 
     def _go_on(self) -> None:
         if self._since is not None:

@@ -103,9 +103,10 @@ class Interventions:
         numbered = (one.model_copy(update={"number": number}) for number, one in enumerate(both, start=1))
         return tuple(numbered)
 
-    def scene_setup(self, record: Record) -> Setup:
+    def next_setup(self, record: Record) -> Setup:
         """The setup as it will be at the run's next stage."""
-        return self._input(record, record.interventions).at(next_stage(record)).setup
+        setup: Setup = self._input(record, record.interventions).at(next_stage(record)).setup
+        return setup
 
     def _planned(self, record: Record, action: Action, who: str, index: int) -> Intervention:
         before: Any = None

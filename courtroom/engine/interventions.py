@@ -46,7 +46,7 @@ class AddEvidence(Strict):
 
 
 class AddNote(Strict):
-    """A note that all are told from a stage on."""
+    """A note that all are given from a stage on."""
 
     kind: Literal["note"] = "note"
     text: str = Field(min_length=1, max_length=4_000)
@@ -76,7 +76,7 @@ class Intervention(Strict):
             return {"action" if name == "deed" else name: value for name, value in data.items()}
         return data
 
-    def told(self) -> str:
+    def described(self) -> str:
         """What was done, in words."""
         match self.action:
             case Overrule():
@@ -86,7 +86,7 @@ class Intervention(Strict):
             case AddEvidence():
                 return f"put in evidence{f' of the {self.action.side}' if self.action.side else ''}"
             case _:
-                return "told all a note"
+                return "gave all a note"
 
     @property
     def after(self) -> Any:

@@ -105,7 +105,7 @@ class Hand:
     """What whoever drives a thing writes of it: in order, and nothing more once another has taken it.
 
     Args:
-        wrong: told, in the writer's thread, of a write that failed for good.
+        wrong: called, in the writer's thread, of a write that failed for good.
     """
 
     def __init__(
@@ -216,7 +216,7 @@ class Driver:
 def owner_of(pid: int) -> str:
     """A process of this machine by its number and the moment it began; without the moment where it has ended.
 
-    Where the system does not tell that moment, a process that runs under a number is the one that had it.
+    Where the system does not report that moment, a process that runs under a number is the one that had it.
     """
     try:
         # The name in brackets may hold anything; after it come the state and, as the 20th, the beginning in ticks.

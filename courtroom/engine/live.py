@@ -27,7 +27,7 @@ class Live:
     calls: dict[str, OpenCall] = field(default_factory=dict)
 
     def watch(self, path: str) -> Callable[[str], None] | None:
-        """Where a streaming model tells the text so far; None where nobody would see it."""
+        """Where a streaming model shows the text so far; None where nobody would see it."""
         if not self.streaming:
             return None
 

@@ -12,6 +12,13 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
+async def wait(news: asyncio.Event, seconds: float) -> None:
+    """Wait for news, for so long at most."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await news.wait()
+
+
 class Loop:
     """An event loop that runs in a background thread. Methods that are not async may be called from any thread."""
 
@@ -33,12 +40,6 @@ class Loop:
         """Call something on the loop; nothing where the loop has ended."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(work)
-
-    async def wait(self, news: asyncio.Event, seconds: float) -> None:
-        """Wait for news, for so long at most."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await news.wait()
 
     async def end(self, tasks: Iterable[asyncio.Task[None]]) -> None:
         """Cancel tasks and all that is watched, and wait until they have ended."""

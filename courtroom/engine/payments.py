@@ -1,4 +1,4 @@
-"""What each run has paid for: one row for each call that came to an end, written together with the call's answer."""
+"""What each run was billed: one row for each call that came to an end, written together with the call's answer."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Payments:
             )
 
     def of(self, run: str, *, beside: bool = False) -> Mapping[str, Payment]:
-        """All that a run has paid for, by path; or all that was asked beside it."""
+        """What a run was billed, by path; or all that was asked beside it."""
         rows = self._database.connection.execute(
             f"SELECT path, {_SUMS} FROM payments WHERE run = ? AND beside = ? GROUP BY path", (run, beside)
         )

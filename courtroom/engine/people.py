@@ -37,8 +37,8 @@ class Seat(Strict):
     member: str
 
 
-class Question(Strict):
-    """What a person is asked: just what this member would be told, and the form of the answer."""
+class SeatQuestion(Strict):
+    """What a person is asked: just what this member would be given, and the form of the answer."""
 
     run: str
     path: str
@@ -87,21 +87,21 @@ class People:
         """Whoever sits there, to be asked one question."""
         return Person(self, run, path, member, self._writer)
 
-    def questions(self, seat: Seat) -> list[Question]:
+    def questions(self, seat: Seat) -> list[SeatQuestion]:
         """All that this seat was asked, oldest first."""
         rows = self._database.connection.execute(
             "SELECT * FROM questions WHERE run = ? AND member = ? ORDER BY asked", (seat.run, seat.member)
         )
         return read_all(rows, question)[0]
 
-    def waiting(self, run: str) -> list[Question]:
+    def waiting(self, run: str) -> list[SeatQuestion]:
         """Questions of a run without an answer."""
         rows = self._database.connection.execute(
             "SELECT * FROM questions WHERE run = ? AND answer IS NULL ORDER BY asked", (run,)
         )
         return read_all(rows, question)[0]
 
-    def answer(self, seat: Seat, question: Question, answer: dict[str, Any]) -> bool:
+    def answer(self, seat: Seat, question: SeatQuestion, answer: dict[str, Any]) -> bool:
         """Answer one of the seat's questions; False where it was answered before or its time is over."""
         now = time.time()
         cursor = self._database.connection.execute(
@@ -190,7 +190,7 @@ class Person:
             raise
 
 
-def question(row: Any) -> Question:
+def question(row: Any) -> SeatQuestion:
     """A question from its row.
 
     Raises:
@@ -198,4 +198,4 @@ def question(row: Any) -> Question:
     """
     fields = ("run", "path", "key", "member", "title", "asked", "deadline", "answer")
     known = {name: row[name] for name in fields}
-    return read("question", row["path"], lambda: Question.model_validate({**known, **json.loads(row["request"])}))
+    return read("question", row["path"], lambda: SeatQuestion.model_validate({**known, **json.loads(row["request"])}))

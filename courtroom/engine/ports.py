@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from courtroom.engine.events import Called, Event, Retrieved
@@ -61,7 +62,7 @@ class Ledger(Protocol):
         ...
 
     def check(self) -> None:
-        """Raise `LeaseLost` where another process writes this run by now, so that nothing more is paid for."""
+        """Raise `LeaseLost` where another process writes this run by now, so that nothing more is billed."""
         ...
 
     async def teach(self, lesson: Callable[[], None]) -> None:
@@ -96,7 +97,7 @@ class Ledger(Protocol):
 class StagesOfInput(Protocol):
     """What persons did to the run."""
 
-    def at(self, index: int) -> Scene:
+    def at(self, index: int) -> StageInput:
         """Case, setup and members as they are at a stage."""
         ...
 
@@ -105,19 +106,16 @@ class StagesOfInput(Protocol):
         ...
 
 
-class Scene(Protocol):
+@dataclass(frozen=True)
+class StageInput:
     """All that a procedure sees of a run's input at one stage."""
 
-    @property
-    def case(self) -> Any: ...
-    @property
-    def unsealed(self) -> Any: ...
-    @property
-    def setup(self) -> Any: ...
-    @property
-    def members(self) -> tuple[Member, ...]: ...
-    @property
-    def prompts(self) -> Prompts: ...
+    case: Any
+    """Without anything that a member must not know. Of the kind that the procedure takes, as `setup` is."""
+    unsealed: Any
+    setup: Any
+    members: tuple[Member, ...]
+    prompts: Prompts
 
 
 class Knows(Protocol):

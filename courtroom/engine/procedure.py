@@ -47,7 +47,7 @@ ROUND = "round"
 
 @dataclass(frozen=True)
 class Choice:
-    """Something that can be voted for, told by word and shape as well as by colour.
+    """Something that can be voted for, shown by word and shape as well as by colour.
 
     `tone` is 0, 1, 2 ... of the colour-blind-safe palette; `symbol` is a Plotly marker symbol, `mark` a character.
     """
@@ -100,7 +100,7 @@ class Export:
 
 @dataclass(frozen=True)
 class Source:
-    """Runs of another procedure, from which the cases that a procedure hears are made."""
+    """Runs of another procedure, from which the cases of a procedure are made."""
 
     procedure: str
     """The name of the procedure whose runs are read."""
@@ -154,7 +154,7 @@ class Procedure:
     title: str
     summary: str
     paper: str
-    hears: str
+    case_kind: str
     """The kind of case, e.g. `dispute`."""
     setup: type[Setup]
     roles: tuple[Role, ...]

@@ -41,7 +41,7 @@ class Record:
     overtaken: tuple[Called, ...] = ()
     """Calls that were made before the run was worked out anew from an earlier stage, and that do not stand in it any more."""
     paid: Mapping[str, Payment] = field(default_factory=dict)
-    """All that it has paid for, by path; also for calls that are overtaken, or have not come to an end."""
+    """What it was billed, by path; also for calls that are overtaken, or have not come to an end."""
 
     def of(self, kind: type[E]) -> list[E]:
         """All events of one type, in order."""

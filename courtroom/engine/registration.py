@@ -1,4 +1,4 @@
-"""Procedures are registered: what their authors got wrong is told at once, with the file and what to do.
+"""Procedures are registered: what their authors got wrong is reported at once, with the file and what to do.
 
 Without this a mistake would show in the middle of a run, or never: a template whose question stands outside its blocks
 makes a prompt that asks nothing, and every answer still looks like an answer.
@@ -48,8 +48,8 @@ def register(procedures: Iterable[Procedure], known: Mapping[str, Procedure] | N
             )
         for task, method in procedure.offline.items():
             for other in (one for one in found.values() if one.offline.get(task, method) is not method):
-                told = f"`offline` answers {task.__name__} in another way than {other.title}, which asks it too"
-                wrong.append(f"{file_of(procedure)}: {told}. Give it the same function, or make a task of your own.")
+                text = f"`offline` answers {task.__name__} in another way than {other.title}, which asks it too"
+                wrong.append(f"{file_of(procedure)}: {text}. Give it the same function, or make a task of your own.")
         if wrong:
             raise RegistrationError("\n".join(dict.fromkeys(wrong)))
         found[procedure.name] = procedure
@@ -61,9 +61,9 @@ def mistakes(procedure: Procedure) -> Iterator[str]:
     file = file_of(procedure)
     if not re.fullmatch(r"[a-z][a-z0-9-]*", procedure.name):
         yield f"{file}: the name “{procedure.name}” can't stand in a command. Use small letters, digits and hyphens."
-    if procedure.hears not in CASE_KINDS:
-        hint = meant(procedure.hears, CASE_KINDS) or f"Known kinds: {', '.join(CASE_KINDS)}."
-        yield f"{file}: it hears cases of the kind “{procedure.hears}”, which is not known. {hint}"
+    if procedure.case_kind not in CASE_KINDS:
+        hint = meant(procedure.case_kind, CASE_KINDS) or f"Known kinds: {', '.join(CASE_KINDS)}."
+        yield f"{file}: it hears cases of the kind “{procedure.case_kind}”, which is not known. {hint}"
     yield from (f"{file}: {wrong}" for wrong in _doubled(procedure))
     unfinished = [task for task in procedure.tasks if not _complete(task)]
     for task in unfinished:
@@ -134,7 +134,7 @@ def _presets(procedure: Procedure, file: str) -> Iterator[str]:
             has = f"which {procedure.setup.__name__} does not have"
             yield f"{file}: the preset “{preset.title}” changes “{knob}”, {has}. {hint or 'Mend its name, or take it out.'}"
         if not wrong:
-            yield from (f"{file}: {told}" for told in _unfit(procedure, preset, values))
+            yield from (f"{file}: {text}" for text in _unfit(procedure, preset, values))
 
 
 def _unknown(changes: Mapping[str, Any], kind: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:

@@ -101,7 +101,7 @@ class MemoryLedger:
 
 
 @dataclass
-class Counting:
+class CountingAsker:
     """Answers from the record, else by the offline model whichever is asked, and counts what that one would have read."""
 
     on_record: Callable[[str], Reply | None]
@@ -143,7 +143,7 @@ class NobodySits:
     """A rehearsal asks no person: the offline model answers in their place."""
 
     def person(self, run: str, path: str, member: Member) -> Model:
-        """Never asked, as `Counting` answers all by itself."""
+        """Never asked, as `CountingAsker` answers all by itself."""
         return OfflineModel({})
 
 
@@ -169,7 +169,7 @@ async def rehearse(
         interventions: what a person does to the run.
         root: the run from which all of its family stems.
     """
-    counting = Counting(on_record, OfflineModel(procedure.offline), {} if known is None else known)
+    counting = CountingAsker(on_record, OfflineModel(procedure.offline), {} if known is None else known)
     services = Services(
         ledger=MemoryLedger(seen=seen, root=root),
         asker=counting,

@@ -1,4 +1,4 @@
-"""Rewinding: what a run is to work out anew no longer stands in it, and stays on record as overtaken: it is paid for."""
+"""Rewinding: what a run is to work out anew no longer stands in it, and stays on record as overtaken: it was billed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from courtroom.engine.events import Called, StageBegan, Voted, read_event
 from courtroom.store.database import Database
 
 KEPT = ("learned", "note")
-"""Kinds of events that stand for good: what the knowledge base was taught it knows, and what a reader was told was true."""
+"""Kinds of events that stand for good: what the knowledge base was taught it knows, and what a reader was shown was true."""
 
 
 class Rewinding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from courtroom.engine.control import Control
@@ -32,3 +33,15 @@ class Run(Strict):
     control: Control
     owner: str | None
     heartbeat: float | None
+
+
+@dataclass(frozen=True)
+class Steering:
+    """What says how a run is to go on."""
+
+    owner: str | None
+    status: str
+    control: Control | None
+    """None where its row can't be read."""
+    interventions: int
+    """See `InterventionStore.count`."""

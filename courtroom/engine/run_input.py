@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from courtroom.cases.case import Case
 from courtroom.engine.changes import changed
 from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, Intervention, Overrule
+from courtroom.engine.ports import StageInput
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.setup import Member, Setup
+from courtroom.engine.setup import Setup
 from courtroom.models.prompts import Prompts
-
-
-@dataclass(frozen=True)
-class Scene:
-    """All that a procedure sees of a run's input at one stage."""
-
-    case: Case
-    """Without anything that a member must not know."""
-    unsealed: Case
-    setup: Setup
-    members: tuple[Member, ...]
-    prompts: Prompts
 
 
 class RunInput:
@@ -38,26 +26,26 @@ class RunInput:
     ) -> None:
         self._procedure, self._case, self._setup, self._seed = procedure, case, setup, seed
         self._interventions = tuple(interventions)
-        self._scenes: dict[tuple[str, ...], Scene] = {}
+        self._stages: dict[tuple[str, ...], StageInput] = {}
 
-    def at(self, index: int) -> Scene:
-        """The scene at a stage.
+    def at(self, index: int) -> StageInput:
+        """The input at a stage.
 
         Raises:
             CourtroomError: an intervention does not fit this run.
         """
         held = tuple(one for one in self._interventions if one.index <= index and not isinstance(one.action, Overrule))
         key = tuple(one.id for one in held)
-        if key not in self._scenes:
-            self._scenes[key] = self._scene(held)
-        return self._scenes[key]
+        if key not in self._stages:
+            self._stages[key] = self._stage(held)
+        return self._stages[key]
 
     def overruled(self, path: str) -> Intervention | None:
         """The last overruling of a call, if any."""
         found = [one for one in self._interventions if isinstance(one.action, Overrule) and one.action.path == path]
         return found[-1] if found else None
 
-    def _scene(self, held: Sequence[Intervention]) -> Scene:
+    def _stage(self, held: Sequence[Intervention]) -> StageInput:
         case, setup = self._case, self._setup
         notes: list[str] = []
         for one in held:
@@ -71,4 +59,4 @@ class RunInput:
         blind = case.blind()
         common: dict[str, Any] = {"case": blind, "setup": setup}
         prompts = Prompts(self._procedure.prompts, common, setup.prompts, notes=tuple(notes))
-        return Scene(blind, case, setup, members, prompts)
+        return StageInput(blind, case, setup, members, prompts)

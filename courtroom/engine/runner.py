@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 
 from courtroom.engine.asked import Asked
 from courtroom.engine.asker import Asker
-from courtroom.engine.beside import BesideLedger, Keep, Outcome, ask_beside, spent_with
+from courtroom.engine.beside import AskedBeside, BesideLedger, Keep, ask_beside, spent_with
 from courtroom.engine.control import Control
 from courtroom.engine.drive import Drive, installed
 from courtroom.engine.driven_runs import NO_KEYS, DrivenRuns
 from courtroom.engine.gate import Gate
+from courtroom.engine.gathered import Gathered, each
 from courtroom.engine.lease import Driver, Hand
 from courtroom.engine.live import Live
 from courtroom.engine.loop import Loop
@@ -57,6 +58,7 @@ class Runner:
         self._store, self._procedures, self._asker, self._writer = store, procedures, asker, writer
         self._knowledge, self._sight, self._seats, self._warm = knowledge, sight, seats, warm
         self._loop = Loop()
+        self._taking_up: Gathered[Callable[[], Drive], Drive] = Gathered(lambda some: asyncio.to_thread(each, some))
         self._driven = DrivenRuns(store, writer, self.driver, self._loop, self._set_up, streaming)
 
     def record(self, run: str) -> Record:
@@ -153,7 +155,7 @@ class Runner:
         failures: Mapping[str, int],
         keep: Keep,
         keys: Mapping[str, str] = NO_KEYS,
-    ) -> Future[Outcome]:
+    ) -> Future[AskedBeside]:
         """Ask questions beside a run, driven or not; nothing of it is written into the run.
 
         Args:
@@ -189,37 +191,34 @@ class Runner:
 
     # --- on the loop ----------------------------------------------------------------------------------------
 
-    async def finish(self, run: str, keys: Mapping[str, str] = NO_KEYS) -> None:
-        """Drive a run, or wait while another process does, until it is done, failed or paused; called on the loop."""
+    async def finish(self, run: str, keys: Mapping[str, str] = NO_KEYS, *, new: bool = False) -> None:
+        """Drive a run among many, or wait while another process does, until it is done, failed or paused.
 
-        before = self._store.control(run)
+        Called on the loop. Its answers do not stream in, as nobody watches so many.
+
+        Args:
+            new: it was put on record just now, so that nobody has driven it or said how far it may go.
+        """
+        before = Control() if new else self._store.control(run)
         control = Control(breaks=before.breaks)
         if control != before:
             await self._writer.do(partial(self._driven.put, run, control))
-        take_up = self._driven.take_up_alone if self.interrupted(run) else self._driven.take_up
-        await take_up(run, control, keys)
+        take_up = self._driven.take_up_alone if not new and self.interrupted(run) else self._driven.take_up
+        await take_up(run, control, keys, watched=False)
         await self.settled(run)
 
     async def settled(self, run: str) -> None:
         """Wait until the run is done, failed or paused; called on the loop. It is taken over from a driver that dies."""
         await self._driven.settled(run)
 
-    async def _set_up(self, run: str, live: Live, hand: Hand, told: Callable[[], None]) -> Drive:
-        drive = await asyncio.to_thread(
-            Drive.take_up,
-            run,
-            self._store,
-            self._procedures,
-            self._asker,
-            self._knowledge,
-            self._sight,
-            self._seats,
-            live,
-            hand,
-            told,
-        )
+    async def _set_up(self, run: str, live: Live, hand: Hand, notify: Callable[[], None]) -> Drive:
+        drive = await self._taking_up(partial(self._taken_up, run, live, hand, notify))
         await self._warm(drive.procedure, drive.deliberation.setup)
         return drive
+
+    def _taken_up(self, run: str, live: Live, hand: Hand, notify: Callable[[], None]) -> Drive:
+        services = (self._asker, self._knowledge, self._sight, self._seats)
+        return Drive.take_up(run, self._store, self._procedures, *services, live, hand, notify)
 
     async def _ask_beside(
         self,
@@ -228,7 +227,7 @@ class Runner:
         failures: Mapping[str, int],
         keep: Keep,
         keys: Mapping[str, str],
-    ) -> Outcome:
+    ) -> AskedBeside:
         KEYS.set(keys)
         await self._warm(installed(self._procedures, record.run), record.setup)
         run = record.run.id

@@ -72,7 +72,9 @@ class Spent:
             raise BudgetReached(f"The budget of {budget.calls:,} calls is used up. {_RAISE}")
         for name, used, limit in (("tokens", self.tokens, budget.tokens), ("US$", self.money, budget.money)):
             if limit is not None and used >= limit:
-                raise BudgetReached(f"The budget of {_told(name, limit)} is used up ({_told(name, used)}). {_RAISE}")
+                raise BudgetReached(
+                    f"The budget of {_described(name, limit)} is used up ({_described(name, used)}). {_RAISE}"
+                )
         most, probable = self._takes(need, need.longest), self._takes(need, self._usual(need))
         if not self._fits(most, budget):
             if any(held.tokens for held in self._open):
@@ -134,10 +136,10 @@ class Spent:
         else:
             name, limit, used, more = "US$", budget.money or 0.0, self.money, money or 0.0
         return (
-            f"The budget of {_told(name, limit)} has no room for the next call: {_told(name, used)} are used, and it "
-            f"takes about {_told(name, more)}. {_RAISE}"
+            f"The budget of {_described(name, limit)} has no room for the next call: {_described(name, used)} are used, and it "
+            f"takes about {_described(name, more)}. {_RAISE}"
         )
 
 
-def _told(name: str, amount: float) -> str:
+def _described(name: str, amount: float) -> str:
     return f"{amount:,.0f} tokens" if name == "tokens" else f"US$ {amount:.4g}"

@@ -21,7 +21,7 @@ from courtroom.engine.lease import Lease
 from courtroom.engine.lost import LostDrivers
 from courtroom.engine.payments import Payments
 from courtroom.engine.rewinding import Rewinding, generation
-from courtroom.engine.run import Run, Status
+from courtroom.engine.run import Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import Unreadable
 from courtroom.models.spec import RECORDED
@@ -185,6 +185,19 @@ class RunStore:
         """How far the run may go."""
         row = self._database.connection.execute("SELECT control FROM runs WHERE id = ?", (run,)).fetchone()
         return read("run", run, lambda: Control.model_validate_json(row["control"]))
+
+    def steering(self, runs: Sequence[str]) -> dict[str, Steering]:
+        """How runs are to go on; those that were deleted are left out."""
+        rows = self._database.connection.execute(
+            "SELECT id, owner, status, control, (SELECT count(*) + count(undone) FROM interventions WHERE run = runs.id)"
+            " AS acts FROM runs WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(runs),),
+        ).fetchall()
+        controls: dict[str, Control | None] = {}
+        for text in {row["control"] for row in rows}:
+            read_ones, _ = read_all([text], lambda one: read("control", one, lambda: Control.model_validate_json(one)))
+            controls[text] = read_ones[0] if read_ones else None
+        return {row["id"]: Steering(row["owner"], row["status"], controls[row["control"]], row["acts"]) for row in rows}
 
     def set_control(self, run: str, control: Control) -> None:
         """Say how far the run may go."""

@@ -221,9 +221,9 @@ def put_in(
 
 def _done(interventions: Sequence[Sequence[Intervention]]) -> tuple[Difference, ...]:
     """By what was done to what from where; the last one of a kind counts."""
-    told = [{f"{one.told()}, from {one.stage}": one.after for one in done} for done in interventions]
-    names = dict.fromkeys(name for one in told for name in one)
-    rows = ((name, tuple(one.get(name) for one in told)) for name in names)
+    lines = [{f"{one.described()}, from {one.stage}": one.after for one in done} for done in interventions]
+    names = dict.fromkeys(name for one in lines for name in one)
+    rows = ((name, tuple(one.get(name) for one in lines)) for name in names)
     return tuple(Difference(path=name, values=values) for name, values in rows if len({str(v) for v in values}) > 1)
 
 
@@ -384,5 +384,5 @@ def _name(retrieval: Retrieved, hit: Hit) -> str:
 
 
 def _title(hit: Hit, language: str) -> str:
-    told = next((hit.record[name] for name in ("title", "name", "text") if hit.record.get(name)), hit.id)
-    return Both.model_validate(told).in_language(language) if isinstance(told, dict) else str(told)
+    text = next((hit.record[name] for name in ("title", "name", "text") if hit.record.get(name)), hit.id)
+    return Both.model_validate(text).in_language(language) if isinstance(text, dict) else str(text)

@@ -51,10 +51,10 @@ def grounding(sentence: str, text: str) -> Grounding:
 
 def where(quote: str, text: str) -> tuple[int, int] | None:
     """Where a quotation stands in a text, white space and case apart; None where it doesn't."""
-    told = quote.strip(" \n\t\"“”'‘’")
-    if not told:
+    line = quote.strip(" \n\t\"“”'‘’")
+    if not line:
         return None
-    found = re.search(r"\s+".join(map(re.escape, told.split())), text, re.IGNORECASE)
+    found = re.search(r"\s+".join(map(re.escape, line.split())), text, re.IGNORECASE)
     return found.span() if found else None
 
 

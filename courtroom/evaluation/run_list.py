@@ -126,7 +126,7 @@ class RunList:
         verdict, control = fields.pop("verdict"), fields.pop("control")
 
         def parsed() -> RunLine:
-            Control.model_validate_json(control)  # a run that could not be opened is told here
+            Control.model_validate_json(control)  # a run that could not be opened is reported here
             outcome = Verdict.model_validate_json(verdict).outcome if verdict else None
             return RunLine.model_validate({**fields, "outcome": outcome})
 

@@ -1,8 +1,7 @@
-"""Measures of a summary against a reference: ROUGE, BLEU and, where its library is there, BERTScore."""
+"""Measures of a summary: ROUGE and BLEU against a reference, and what a judge's scores come to."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
 
 from courtroom.strict import Strict
@@ -52,23 +51,6 @@ def overlap(summary: str, reference: str) -> Overlap:
     bleu = sentence_bleu(summary, [reference], tokenize="zh" if chinese else "13a").score / 100
     one, two, longest = (float(rouge[kind].fmeasure) for kind in kinds)
     return Overlap(rouge_1=one, rouge_2=two, rouge_l=longest, bleu=bleu)
-
-
-def has_bert_score() -> bool:
-    """Whether the optional library is installed."""
-    return importlib.util.find_spec("bert_score") is not None
-
-
-def bert_score(summary: str, reference: str) -> float:
-    """BERTScore's F1 by its own library; its model is downloaded at first use.
-
-    Raises:
-        ModuleNotFoundError: the optional library `bert-score` is not installed.
-    """
-    from bert_score import score
-
-    _, _, f1 = score([summary], [reference], lang="zh" if is_chinese(reference) else "en")
-    return float(f1[0])
 
 
 def cost_effectiveness(quality: Quality, seconds: float) -> float | None:

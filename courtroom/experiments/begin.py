@@ -64,7 +64,7 @@ def check(experiment: Experiment, kind: str, procedures: Mapping[str, Procedure]
     """Try what can be tried before a case is read.
 
     Raises:
-        CourtroomError: a procedure is unknown or hears another kind of case, a setup does not fit, a measure is unknown.
+        CourtroomError: a procedure is unknown or takes another kind of case, a setup does not fit, a measure is unknown.
     """
     if not measures_of(kind):
         raise CourtroomError(f"Cases of the kind “{kind}” have no outcome to measure. Choose another dataset.")
@@ -82,16 +82,16 @@ def setup_of(arm: Arm, procedures: Mapping[str, Procedure], kind: str) -> Setup:
     """The setup of an arm.
 
     Raises:
-        CourtroomError: its procedure is unknown or hears another kind of case, or a value does not fit.
+        CourtroomError: its procedure is unknown or takes another kind of case, or a value does not fit.
     """
     chosen = procedures.get(arm.procedure)
     if chosen is None:
         raise CourtroomError(f"{arm.name}: there is no procedure “{arm.procedure}”. Known: {', '.join(procedures)}.")
-    if chosen.hears != kind:
-        fitting = [one.name for one in procedures.values() if one.hears == kind]
+    if chosen.case_kind != kind:
+        fitting = [one.name for one in procedures.values() if one.case_kind == kind]
         raise CourtroomError(
-            f"{arm.name}: {chosen.title} hears cases of the kind “{chosen.hears}”; the dataset has the kind “{kind}”. "
-            f"Choose a procedure that hears it: {', '.join(fitting) or 'there is none'}."
+            f"{arm.name}: {chosen.title} hears cases of the kind “{chosen.case_kind}”; the dataset has the kind “{kind}”. "
+            f"Choose a procedure that takes it: {', '.join(fitting) or 'there is none'}."
         )
     given = {"model.id": arm.model} if arm.model else {}
     try:

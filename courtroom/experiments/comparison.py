@@ -9,7 +9,7 @@ from itertools import combinations
 from courtroom.evaluation.bootstrap import Interval
 from courtroom.evaluation.effects import cases_needed, cases_needed_mcnemar, cohens_d, cohens_g
 from courtroom.evaluation.significance import Tested, cochran, holm, mcnemar, paired_t, wilcoxon
-from courtroom.experiments.measures import Measure
+from courtroom.experiments.measures import Measure, Scored
 from courtroom.experiments.table import ArmGroup, drawn_together
 
 ALPHA = 0.05
@@ -56,6 +56,8 @@ class Overall:
     measure: Measure
     group: str
     tested: Tested
+    majority: bool = False
+    """Whether a case counts as right where most of its repeats are; without repeats each stands for itself."""
 
 
 def pairs(groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measures: Sequence[Measure]) -> list[Pair]:
@@ -75,7 +77,10 @@ def pairs(groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measu
 def overall(
     groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measures: Sequence[Measure]
 ) -> list[Overall]:
-    """Cochran's Q over the cases that all arms have, where each case is right or wrong and there are three arms or more."""
+    """Cochran's Q over the cases that all arms have, where each case is right or wrong and there are three arms or more.
+
+    The test needs one value of each case under each arm: of its repeats, the majority. A tie counts as wrong.
+    """
     found = []
     for name in sorted({group for _, group in groups}):
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
@@ -83,12 +88,20 @@ def overall(
             if len(here) < 3 or measure.each is None:
                 continue
             cases = sorted(frozenset.intersection(*(frozenset(group.by_case) for group in here)))
-            columns = [group.values(measure, cases) for group in here]
-            kept = [row for row in zip(*columns, strict=True) if None not in row]
-            if kept and all(value in (0.0, 1.0) for row in kept for value in row):
-                tested = cochran([[bool(value) for value in column] for column in zip(*kept, strict=True)])
-                found.append(Overall(measure, name, tested))
+            several = [[_known(measure, group.by_case[case]) for group in here] for case in cases]
+            kept = [row for row in several if all(row)]
+            if kept and all(value in (0.0, 1.0) for row in kept for repeats in row for value in repeats):
+                tested = cochran(
+                    [[2 * sum(repeats) > len(repeats) for repeats in arm] for arm in zip(*kept, strict=True)]
+                )
+                found.append(Overall(measure, name, tested, any(len(repeats) > 1 for row in kept for repeats in row)))
     return found
+
+
+def _known(measure: Measure, several: Sequence[Scored]) -> list[float]:
+    """The values of a case's repeats that have one."""
+    assert measure.each is not None
+    return [value for one in several if (value := measure.each(one)) is not None]
 
 
 def over_repeats(group: ArmGroup, measures: Sequence[Measure]) -> Tested | None:

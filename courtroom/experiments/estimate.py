@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
-from courtroom.experiments.begin import rows_of, setup_of
-from courtroom.experiments.ports import House
-from courtroom.experiments.spec import Experiment
+from courtroom.datasets import Row
+from courtroom.engine.setup import Setup
+from courtroom.experiments.begin import rows_of, setups_of
+from courtroom.experiments.plan import Phase
+from courtroom.experiments.ports import ExperimentHouse
+from courtroom.experiments.spec import Cases, Experiment
+from courtroom.experiments.training import Training
 from courtroom.models.request import Reply
 
 REHEARSED = 12
-"""Cases whose cells are rehearsed under every arm and repeat; the others are taken to be like them."""
+"""Cases whose cells are rehearsed under every arm and repeat; the others are taken to be like them. So too of a training."""
 
 
 @dataclass(frozen=True)
-class ArmTakes:
-    """What one arm will take."""
+class ArmEstimate:
+    """What one arm will take, its training included."""
 
     arm: str
     cells: int
+    training: int
+    """Those of the cells that only teach."""
     calls: int
     """Calls asked anew."""
     tokens: int
@@ -29,10 +35,12 @@ class ArmTakes:
 
 
 @dataclass(frozen=True)
-class Takes:
+class ExperimentEstimate:
     """What all arms will take."""
 
     cells: int
+    training: int
+    """Those of the cells that only teach."""
     rehearsed: int
     """Cells that were rehearsed; the others are taken to be like them."""
     calls: int
@@ -40,56 +48,91 @@ class Takes:
     """Calls that are not asked because another cell asks the same, or the answer is on record."""
     tokens: int
     money: float | None
-    arms: tuple[ArmTakes, ...]
+    arms: tuple[ArmEstimate, ...]
 
 
-def estimate(experiment: Experiment, kind: str, house: House, progress: Callable[[int, int], None]) -> Takes:
+@dataclass
+class _Taken:
+    """What was rehearsed of one arm in one phase, and by how much more there will be."""
+
+    more: float
+    cells: int
+    asked: int = 0
+    shared: int = 0
+    tokens: int = 0
+    money: float | None = field(default=0.0)
+
+
+def estimate(
+    experiment: Experiment, kind: str, house: ExperimentHouse, progress: Callable[[int, int], None]
+) -> ExperimentEstimate:
     """An estimate; nothing is asked of any language model or put on record.
+
+    An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet.
 
     Args:
         progress: is called with how many cells are rehearsed, and of how many.
     """
-    ids = [row.id for row in rows_of(house.datasets, experiment.dataset)]
-    chosen = set(ids if len(ids) <= REHEARSED else random.Random(0).sample(ids, REHEARSED))
-    arms = [(arm, setup_of(arm, house.procedures, kind)) for arm in experiment.arms if arm.procedure]
-    total = len(chosen) * len(arms) * experiment.repeats
+    setups = setups_of(experiment, house.procedures, kind)
+    training = Training(experiment, setups, house)
+    of: dict[Phase, dict[int, Setup]] = {
+        "train": {place: training.trains(place) for place in training.arms},
+        "test": {place: training.rehearses(place) for place in setups},
+    }
+    cases: dict[Phase, Cases] = {"train": training.cases, "test": experiment.dataset}
+    repeats: dict[Phase, int] = {"train": 1, "test": experiment.repeats}
     known: dict[str, Reply] = {}
-    asked, shared, tokens = ({arm.name: 0 for arm, _ in arms} for _ in range(3))
-    money: dict[str, float | None] = {arm.name: 0.0 for arm, _ in arms}
+    taken: dict[tuple[int, Phase], _Taken] = {}
+    chosen = {phase: _chosen(cases[phase], house) for phase in of if of[phase]}
+    total = sum(len(rows) * len(of[phase]) * repeats[phase] for phase, (rows, _) in chosen.items())
     done = 0
-    for row in rows_of(house.datasets, experiment.dataset):
-        if row.id not in chosen:
-            continue
-        for arm, setup in arms:
-            for repeat in range(experiment.repeats):
-                progress(done, total)
-                found = house.estimate(arm.procedure, row.case, setup, arm.seed + repeat, known=known)
-                asked[arm.name] += found.calls - found.on_record
-                shared[arm.name] += found.on_record
-                tokens[arm.name] += sum(load.prompt_tokens + load.completion_tokens for load in found.loads)
-                price, before = house.price(found), money[arm.name]
-                money[arm.name] = None if price is None or before is None else before + price
-                done += 1
+    for phase, (rows, many) in chosen.items():
+        more = many / len(rows) if rows else 0.0
+        taken |= {(place, phase): _Taken(more, many * repeats[phase]) for place in of[phase]}
+        for row, place, repeat in _each(rows, list(of[phase]), repeats[phase]):
+            progress(done, total)
+            arm, one = experiment.arms[place], taken[place, phase]
+            found = house.estimate(arm.procedure, row.case, of[phase][place], arm.seed + repeat, known=known)
+            one.asked += found.calls - found.on_record
+            one.shared += found.on_record
+            one.tokens += sum(load.prompt_tokens + load.completion_tokens for load in found.loads)
+            price = house.price(found)
+            one.money = None if price is None or one.money is None else one.money + price
+            done += 1
     progress(total, total)
-    more = len(ids) / len(chosen) if chosen else 0.0
-    cells = len(ids) * experiment.repeats
-    rows = tuple(
-        ArmTakes(
-            arm.name,
-            cells,
-            round(asked[arm.name] * more),
-            round(tokens[arm.name] * more),
-            None if (spent := money[arm.name]) is None else spent * more,
-        )
-        for arm, _ in arms
-    )
-    prices = [row.money for row in rows]
-    return Takes(
-        cells=cells * len(arms),
+    arms = tuple(_arm(experiment.arms[place].name, place, taken) for place in setups)
+    prices = [arm.money for arm in arms]
+    return ExperimentEstimate(
+        cells=sum(arm.cells for arm in arms),
+        training=sum(arm.training for arm in arms),
         rehearsed=total,
-        calls=sum(row.calls for row in rows),
-        shared=round(sum(shared.values()) * more),
-        tokens=sum(row.tokens for row in rows),
+        calls=sum(arm.calls for arm in arms),
+        shared=round(sum(one.shared * one.more for one in taken.values())),
+        tokens=sum(arm.tokens for arm in arms),
         money=None if None in prices else sum(price for price in prices if price is not None),
-        arms=rows,
+        arms=arms,
     )
+
+
+def _arm(name: str, place: int, taken: dict[tuple[int, Phase], _Taken]) -> ArmEstimate:
+    both = [one for (of, _), one in taken.items() if of == place]
+    prices = [None if one.money is None else one.money * one.more for one in both]
+    return ArmEstimate(
+        name,
+        sum(one.cells for one in both),
+        taken[place, "train"].cells if (place, "train") in taken else 0,
+        round(sum(one.asked * one.more for one in both)),
+        round(sum(one.tokens * one.more for one in both)),
+        None if None in prices else sum(price for price in prices if price is not None),
+    )
+
+
+def _chosen(cases: Cases, house: ExperimentHouse) -> tuple[list[Row], int]:
+    """The rows that are rehearsed, and how many there are in all."""
+    ids = [row.id for row in rows_of(house.datasets, cases)]
+    some = set(ids if len(ids) <= REHEARSED else random.Random(0).sample(ids, REHEARSED))
+    return [row for row in rows_of(house.datasets, cases) if row.id in some], len(ids)
+
+
+def _each(rows: Sequence[Row], places: Sequence[int], repeats: int) -> Iterator[tuple[Row, int, int]]:
+    return ((row, place, repeat) for row in rows for place in places for repeat in range(repeats))

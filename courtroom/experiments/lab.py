@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 
+from courtroom.datasets.precedents import row_id
 from courtroom.engine.crew import Crew
 from courtroom.experiments import begin
-from courtroom.experiments.estimate import Takes, estimate
-from courtroom.experiments.measures import wanted
-from courtroom.experiments.ports import House
-from courtroom.experiments.results import Results
-from courtroom.experiments.spec import Experiment
+from courtroom.experiments.estimate import ExperimentEstimate, estimate
+from courtroom.experiments.measures import at_hand, wanted
+from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.plan import Phase
+from courtroom.experiments.ports import ExperimentHouse
+from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.spec import Cases, Experiment
 from courtroom.experiments.store import ExperimentStore
 from courtroom.experiments.sure import Repeats
 from courtroom.experiments.table import CellRow
@@ -22,7 +25,7 @@ from courtroom.experiments.work import Cells
 class Lab:
     """All experiments of one store, as one process drives them."""
 
-    def __init__(self, store: ExperimentStore, house: House) -> None:
+    def __init__(self, store: ExperimentStore, house: ExperimentHouse) -> None:
         self.store = store
         self.repeats = Repeats(house)
         self._house = house
@@ -50,7 +53,7 @@ class Lab:
 
     def estimate(
         self, experiment: Experiment, progress: Callable[[int, int], None] = lambda done, total: None
-    ) -> Takes:
+    ) -> ExperimentEstimate:
         """About what an experiment will take: calls, tokens, money, and how many calls shared answers save.
 
         Args:
@@ -97,12 +100,16 @@ class Lab:
         self._crew.halt(kept.id, "paused", "Paused. Go on at any time; nothing is lost.", under_way)
 
     def delete(self, name: str) -> None:
-        """Forget an experiment and its runs; answers stay."""
+        """Forget an experiment, its runs, and the memories that it named and nothing else names; answers stay."""
         kept = self.store.experiment(name)
         if kept.status == "running":
             self.pause(kept.id)
             self.wait(kept.id)
-        self.store.delete(kept.id, self._house.store.take_out)
+        with self._house.store.together():
+            self.store.delete(kept.id, self._house.store.take_out)
+            for memory in Training.kept_by(kept.experiment):
+                if not self.store.names_snapshot(memory):
+                    self._house.knowledge.snapshots.forget(memory)
 
     def take_up_interrupted(self) -> list[str]:
         """Go on with the experiments whose process has died; their ids."""
@@ -118,35 +125,51 @@ class Lab:
 
     # --- after ----------------------------------------------------------------------------------------------
 
-    def rows(self, name: str) -> list[CellRow]:
-        """Every cell that counts in the table, with its case and what it came to so far; cells that only teach are left out.
+    def rows(self, name: str, phase: Phase = "test") -> list[CellRow]:
+        """Every cell that counts in the table, with its case and what it came to so far; or every cell that only teaches.
 
         Raises:
             CourtroomError: the dataset's version is not there any more.
         """
         kept = self.store.experiment(name)
-        arms = [arm.name for arm in kept.experiment.arms]
-        cases = {
-            row.id: (row.case, row.category) for row in begin.rows_of(self._house.datasets, kept.experiment.dataset)
-        }
+        cells = list(self.store.cells(kept.id, phase=phase))
+        if not cells:
+            return []
+        experiment, datasets = kept.experiment, self._house.datasets
+        dataset = experiment.dataset
+        chosen = dataset if phase == "test" else Cases(
+            name=dataset.name, version=dataset.version, split=experiment.knowledge.train
+        )  # fmt: skip
+        rows = {row.id: (row.case, row.category) for row in begin.rows_of(datasets, chosen)}
+        relevance = datasets.relevance(dataset.name, dataset.version)
         return [
             CellRow(
                 number=cell.number,
-                arm=arms[cell.arm],
+                arm=experiment.arms[cell.arm].name,
                 row=cell.row,
-                case=cases[cell.row][0],
-                category=cases[cell.row][1],
+                case=rows[cell.row][0],
+                category=rows[cell.row][1],
                 repeat=cell.repeat,
                 run=cell.run,
                 state=cell.state,
                 reason=cell.reason,
-                outcome=cell.outcome,
+                outcome=_of_rows(cell.outcome, dataset.name),
+                relevance=relevance.get(cell.row, {}),
             )
-            for cell in self.store.cells(kept.id)
-            if cell.phase == "test"
+            for cell in cells
         ]
 
-    def results(self, name: str) -> Results:
+    def results(self, name: str) -> ExperimentResults:
         """Everything that an experiment shows so far."""
         kept = self.store.experiment(name)
-        return Results(kept, self.rows(kept.id), wanted(kept.kind, kept.experiment.measures))
+        rows = self.rows(kept.id)
+        scored = [one for row in rows if (one := row.scored)]
+        measures, notes = at_hand(wanted(kept.kind, kept.experiment.measures), scored)
+        return ExperimentResults(kept, rows, measures, notes, self.rows(kept.id, "train"))
+
+
+def _of_rows(outcome: Outcome | None, dataset: str) -> Outcome | None:
+    """An outcome whose precedents have the ids of the dataset's rows that they were made of."""
+    if outcome is None or not outcome.looked_up:
+        return outcome
+    return outcome.model_copy(update={"looked_up": tuple(row_id(dataset, name) for name in outcome.looked_up)})

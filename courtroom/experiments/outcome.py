@@ -14,8 +14,12 @@ from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.document import Document
 from courtroom.cases.labelled import LabelledTask
 from courtroom.engine.record import Record
+from courtroom.knowledge.search import Search
 from courtroom.models.narrow import folded
 from courtroom.strict import Strict
+
+EARLIER = ("cases", "precedents")
+"""Collections of the knowledge base that hold earlier cases."""
 
 
 class Outcome(Strict):
@@ -29,6 +33,8 @@ class Outcome(Strict):
     """As the procedure puts them into its verdict."""
     votes: dict[str, str | None] = Field(default_factory=dict)
     """What each member chose in the last ballot; None is an abstention."""
+    looked_up: tuple[str, ...] | None = None
+    """Ids of the earlier cases that the run found first, in the order of their rank; None where it looked none up."""
     raw: str | None = None
     """The answer as it was given, of a prediction made elsewhere."""
     rounds: int = 0
@@ -55,6 +61,7 @@ def of_record(record: Record) -> Outcome:
         counts=verdict.counts,
         details=verdict.details,
         votes={member: vote.choice for member, vote in last.items()},
+        looked_up=_looked_up(record),
         rounds=len(record.tallies),
         calls=len(record.calls),
         asked=record.asked,
@@ -88,6 +95,8 @@ def of_text(case: Case, answer: str, **took: Any) -> Outcome:
         return read.model_copy(update={"outcome": label or "", "details": {"results": results}})
     if isinstance(case, Document):
         return read.model_copy(update={"outcome": "A summary", "details": {"summary": answer}})
+    if isinstance(case, CriminalCase) and (ranked := _ranking(answer, given)) is not None:
+        return read.model_copy(update={"outcome": "A ranking", "looked_up": ranked})
     if isinstance(case, CriminalCase) and given:
         details = given if {"judgment", "choice", "amount"} & given.keys() else {"judgment": given}
         return read.model_copy(update={"outcome": answer[:80], "details": details})
@@ -99,9 +108,29 @@ def same(answer: str, choices: Sequence[str]) -> str | None:
     return next((choice for choice in choices if folded(choice) == folded(answer)), None)
 
 
+def _looked_up(record: Record) -> tuple[str, ...] | None:
+    """By its first search among earlier cases: a second instance searches again."""
+    for one in record.retrievals:
+        if isinstance(one.query, Search) and one.query.collection in EARLIER:
+            return tuple(hit.id for hit in one.hits)
+    return None
+
+
+def _ranking(answer: str, given: dict[str, Any] | None) -> tuple[str, ...] | None:
+    """A list of ids, the most relevant first, by itself or as `ranking`; None where the answer is none."""
+    found = given.get("ranking") if given else _loaded(answer)
+    if not isinstance(found, list) or not all(isinstance(one, str | int) for one in found):
+        return None
+    return tuple(map(str, found))
+
+
 def _json(answer: str) -> dict[str, Any] | None:
+    found = _loaded(answer)
+    return found if isinstance(found, dict) else None
+
+
+def _loaded(answer: str) -> Any:
     try:
-        found = json.loads(answer)
+        return json.loads(answer)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None

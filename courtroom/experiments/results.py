@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from courtroom.errors import CourtroomError
 from courtroom.evaluation.agreement import consistency, krippendorffs_alpha
 from courtroom.evaluation.significance import Tested
+from courtroom.experiments.breakdown import Breakdown, breakdown, learning_curve, told_apart
 from courtroom.experiments.comparison import Overall, Pair, over_repeats, overall, pairs
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.store import Kept
-from courtroom.experiments.table import ALL, ArmGroup, CellRow, Table, grouped, of_groups
+from courtroom.experiments.store import StoredExperiment
+from courtroom.experiments.table import ALL, ArmGroup, CellRow, ResultTable, grouped, of_groups
 from courtroom.experiments.words import sentence, summary
+
+LEARNING = "learning"
+"""A learning curve, by the name under which it is asked for."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +34,16 @@ class Steady:
 
 
 @dataclass(frozen=True)
-class Results:
+class ExperimentResults:
     """One experiment as far as it is. Each part is worked out when it is first looked at."""
 
-    kept: Kept
+    kept: StoredExperiment
     rows: Sequence[CellRow]
     measures: tuple[Measure, ...]
+    notes: tuple[str, ...] = ()
+    """Which columns are left out, and why."""
+    trained: Sequence[CellRow] = ()
+    """Cells that taught an arm's memory; they count in no table."""
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -47,7 +56,7 @@ class Results:
         return grouped(self.rows, self.kept.experiment.by_category)
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> ResultTable:
         """The table."""
         return of_groups(self.groups, self.rows, self.arms, self.measures)
 
@@ -71,6 +80,23 @@ class Results:
             )
             for arm in self.arms
         }
+
+    def breakdown(self, feature: str, measure: Measure, group: str = ALL) -> Breakdown:
+        """A measure by a feature, of all cases or of those of one group.
+
+        Raises:
+            CourtroomError: the cells do not differ in this.
+        """
+        if feature == LEARNING and self.trained:
+            return learning_curve(self.trained, self.arms, measure)
+        rows = [row for row in self.rows if group in (ALL, row.category)]
+        known = {one.name: one for one in told_apart(rows)}
+        if feature not in known:
+            names = [*known, *([LEARNING] if self.trained else [])]
+            raise CourtroomError(
+                f"The results can't be examined apart by “{feature}”. Choose among: {', '.join(names) or 'nothing yet'}."
+            )
+        return breakdown(rows, self.arms, measure, known[feature])
 
     def as_data(self) -> dict[str, Any]:
         """As plain data, for `--json`."""
@@ -105,6 +131,7 @@ class Results:
                 }
                 for arm, one in self.steady.items()
             },
+            "notes": list(self.notes),
             "summary": summary(self.pairs, self.overall),
             "pairs": [
                 {

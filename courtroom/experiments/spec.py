@@ -52,7 +52,7 @@ class Arm(Strict):
         return self
 
 
-class Knowledge(Strict):
+class KnowledgeRules(Strict):
     """What runs may see of what was learned: by default the memory as it is, and no cell teaches it anything."""
 
     train: str | None = Field(
@@ -78,7 +78,7 @@ class Experiment(Strict):
         default=64, ge=1, le=1_000, description="Cells under way at once, within each model's own limits."
     )
     budget: Budget = Field(default_factory=Budget, description="Of the whole experiment.")
-    knowledge: Knowledge = Field(default_factory=Knowledge)
+    knowledge: KnowledgeRules = Field(default_factory=KnowledgeRules)
     arms: tuple[Arm, ...] = Field(min_length=1, max_length=200)
 
     @model_validator(mode="after")

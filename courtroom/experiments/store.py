@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +17,15 @@ from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
 
+NAMING = (
+    ("runs", "setup"),
+    ("experiments", "body"),
+    ("sweeps", "plan"),
+    ("interventions", "body"),
+    ("setups", "body"),
+)
+"""Tables and columns in which a snapshot of the memory may be named, as JSON: setups, and what becomes one."""
+
 Status = Literal["running", "paused", "done"]
 State = Literal["waiting", "done", "failed"]
 
@@ -24,7 +34,7 @@ class NoSuchExperiment(CourtroomError):
     """No experiment has this id or name."""
 
 
-class Kept(Strict):
+class StoredExperiment(Strict):
     """One experiment as listed."""
 
     id: str
@@ -39,7 +49,7 @@ class Kept(Strict):
     heartbeat: float | None
 
 
-class KeptCell(Cell):
+class StoredCell(Cell):
     """One cell, and how it stands."""
 
     state: State
@@ -95,7 +105,7 @@ class ExperimentStore:
             "UPDATE experiments SET body = ? WHERE id = ?", (experiment.model_dump_json(), experiment.id)
         )
 
-    def experiment(self, name: str) -> Kept:
+    def experiment(self, name: str) -> StoredExperiment:
         """One experiment by its id, or the newest of a name.
 
         Raises:
@@ -108,7 +118,7 @@ class ExperimentStore:
             raise NoSuchExperiment(f"There is no experiment “{name}” here; it may have been deleted.")
         return _kept(row)
 
-    def experiments(self) -> list[Kept]:
+    def experiments(self) -> list[StoredExperiment]:
         """All experiments that can be read, newest first; `unreadable` has the others."""
         return self._read_all()[0]
 
@@ -118,7 +128,7 @@ class ExperimentStore:
 
     def cells(
         self, experiment: str, state: State | None = None, arm: int | None = None, phase: Phase | None = None
-    ) -> Iterator[KeptCell]:
+    ) -> Iterator[StoredCell]:
         """Its cells in their order; only those in a state, of an arm or of a phase where one is given."""
         rows = self._database.connection.execute(
             "SELECT number, arm, row, repeat, seed, phase, run, state, reason, outcome FROM experiment_cells"
@@ -192,31 +202,39 @@ class ExperimentStore:
             db.execute("DELETE FROM experiment_cells WHERE experiment = ?", (experiment,))
             db.execute("DELETE FROM experiments WHERE id = ?", (experiment,))
 
+    def names_snapshot(self, name: str) -> bool:
+        """Whether a run, an experiment, a sweep, an intervention or a saved setup names a snapshot of the memory."""
+        where = " UNION ALL ".join(f"SELECT {column} AS told FROM {table}" for table, column in NAMING)
+        found = self._database.connection.execute(
+            f"SELECT EXISTS (SELECT 1 FROM ({where}) WHERE instr(told, ?)) AS found", (json.dumps(name),)
+        ).fetchone()
+        return bool(found["found"])
+
     def _set(self, experiment: str, number: int, state: State, reason: str, outcome: str | None) -> None:
         self._database.connection.execute(
             "UPDATE experiment_cells SET state = ?, reason = ?, outcome = ? WHERE experiment = ? AND number = ?",
             (state, reason, outcome, experiment, number),
         )
 
-    def _read_all(self) -> tuple[list[Kept], list[Unreadable]]:
+    def _read_all(self) -> tuple[list[StoredExperiment], list[Unreadable]]:
         return read_all(self._database.connection.execute("SELECT * FROM experiments ORDER BY rowid DESC"), _kept)
 
 
-def _kept(row: sqlite3.Row) -> Kept:
+def _kept(row: sqlite3.Row) -> StoredExperiment:
     fields = dict(row)
 
-    def parsed() -> Kept:
+    def parsed() -> StoredExperiment:
         experiment = Experiment.model_validate_json(fields.pop("body"))
-        return Kept.model_validate({**fields, "experiment": experiment})
+        return StoredExperiment.model_validate({**fields, "experiment": experiment})
 
     return read("experiment", row["id"], parsed)
 
 
-def _cell(row: sqlite3.Row) -> KeptCell:
+def _cell(row: sqlite3.Row) -> StoredCell:
     fields = dict(row)
 
-    def parsed() -> KeptCell:
+    def parsed() -> StoredCell:
         outcome = Outcome.model_validate_json(fields["outcome"]) if fields["outcome"] else None
-        return KeptCell.model_validate({**fields, "outcome": outcome})
+        return StoredCell.model_validate({**fields, "outcome": outcome})
 
     return read("cell", row["run"] or str(row["number"]), parsed)

@@ -12,7 +12,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.run import Run
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.sequential import ERROR, LEAST, UNSURE, Series, series
-from courtroom.experiments.ports import House
+from courtroom.experiments.ports import ExperimentHouse
 from courtroom.models.spec import PERSON
 from courtroom.strict import Strict
 
@@ -53,7 +53,7 @@ class Sure(Strict):
 class Repeats:
     """Makes and reads the repeats of runs. Each is a fork with another seed, so that it keeps its record and opens as any other."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: ExperimentHouse) -> None:
         self._house = house
 
     def found(self, run: str) -> Sure | None:

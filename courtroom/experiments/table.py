@@ -35,15 +35,17 @@ class CellRow:
     """`waiting`, `done` or `failed`."""
     reason: str
     outcome: Outcome | None
+    relevance: Mapping[str, int] = field(default_factory=dict)
+    """How relevant other rows are to the case, by their ids."""
 
     @property
     def scored(self) -> Scored | None:
         """What measures read; None where there is no outcome."""
-        return Scored(self.case, self.category, self.outcome) if self.outcome else None
+        return Scored(self.case, self.category, self.outcome, self.relevance) if self.outcome else None
 
 
 @dataclass(frozen=True)
-class Spent:
+class ArmSpending:
     """What the cells of an arm took."""
 
     done: int
@@ -92,7 +94,7 @@ class ArmGroup:
 
 
 @dataclass(frozen=True)
-class Line:
+class TableRow:
     """One arm in one group."""
 
     arm: str
@@ -103,22 +105,22 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """All lines, arms in the order of the experiment, for each group in turn."""
 
     measures: tuple[Measure, ...]
     arms: tuple[str, ...]
     groups: tuple[str, ...]
-    lines: tuple[Line, ...]
-    spent: Mapping[str, Spent]
+    lines: tuple[TableRow, ...]
+    spent: Mapping[str, ArmSpending]
 
-    def line(self, arm: str, group: str) -> Line | None:
+    def line(self, arm: str, group: str) -> TableRow | None:
         """One line, where the arm has done any case of the group."""
         return next((line for line in self.lines if (line.arm, line.group) == (arm, group)), None)
 
 
 def grouped(rows: Iterable[CellRow], by_category: bool) -> dict[tuple[str, str], ArmGroup]:
-    """The done cells by arm and group; a single group where cases are not told apart."""
+    """The done cells by arm and group; a single group where cases are not distinguished."""
     found: dict[tuple[str, str], list[CellRow]] = {}
     for row in rows:
         if row.outcome is not None:
@@ -139,7 +141,7 @@ def drawn_together(groups: Sequence[ArmGroup], measure: Measure, cases: Sequence
 
 def table(
     rows: Sequence[CellRow], arms: Sequence[str], measures: Sequence[Measure], by_category: bool = False
-) -> Table:
+) -> ResultTable:
     """The table of these cells."""
     return of_groups(grouped(rows, by_category), rows, arms, measures)
 
@@ -149,7 +151,7 @@ def of_groups(
     rows: Sequence[CellRow],
     arms: Sequence[str],
     measures: Sequence[Measure],
-) -> Table:
+) -> ResultTable:
     """The table of cells that are grouped already."""
     names = tuple(sorted({group for _, group in groups}))
     lines = []
@@ -163,8 +165,8 @@ def of_groups(
                 drawn = drawn_together(same, measure, cases)[same.index(group)]
                 if drawn.value == drawn.value:  # not a number where no case has a value
                     values[measure.name] = drawn.interval
-            lines.append(Line(group.arm, name, len(cases), values))
-    return Table(tuple(measures), tuple(arms), names, tuple(lines), {arm: spent(rows, arm) for arm in arms})
+            lines.append(TableRow(group.arm, name, len(cases), values))
+    return ResultTable(tuple(measures), tuple(arms), names, tuple(lines), {arm: spent(rows, arm) for arm in arms})
 
 
 def _mean_of(measure: Measure, several: Sequence[Scored]) -> float | None:
@@ -174,12 +176,12 @@ def _mean_of(measure: Measure, several: Sequence[Scored]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def spent(rows: Iterable[CellRow], arm: str) -> Spent:
+def spent(rows: Iterable[CellRow], arm: str) -> ArmSpending:
     """What an arm took so far."""
     mine = [row for row in rows if row.arm == arm]
     done = [row.outcome for row in mine if row.outcome is not None]
     costs = [one.cost for one in done]
-    return Spent(
+    return ArmSpending(
         done=len(done),
         failed=sum(row.state == "failed" for row in mine),
         waiting=sum(row.state == "waiting" for row in mine),

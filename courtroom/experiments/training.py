@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from courtroom.engine.changes import changed, value_at
 from courtroom.engine.procedure import Learns, Procedure
 from courtroom.engine.setup import Setup
-from courtroom.experiments.ports import House
-from courtroom.experiments.spec import Experiment
+from courtroom.experiments.ports import ExperimentHouse
+from courtroom.experiments.spec import Cases, Experiment
 from courtroom.knowledge.snapshots import NOTHING
 
 PLACE = "before"
@@ -24,7 +24,7 @@ class Training:
         setups: of its arms that are procedures, by their places.
     """
 
-    def __init__(self, experiment: Experiment, setups: Mapping[int, Setup], house: House) -> None:
+    def __init__(self, experiment: Experiment, setups: Mapping[int, Setup], house: ExperimentHouse) -> None:
         self._experiment, self._setups, self._house = experiment, setups, house
         self._learns = {place: _learns(experiment, place, house.procedures) for place in setups}
 
@@ -39,7 +39,7 @@ class Training:
 
     def snapshot(self, arm: int) -> str:
         """The name under which an arm's memory is kept when it has learned."""
-        return self._named(f"arm-{arm + 1}")
+        return self._named(_of_arm(arm))
 
     def trains(self, arm: int) -> Setup:
         """The setup of a run that teaches: it sees the memory as it is by then."""
@@ -58,6 +58,17 @@ class Training:
         if arm in self.arms:
             return changed(setup, {learns.on: False, learns.sees: self.snapshot(arm)})
         return setup if value_at(setup, learns.sees) else changed(setup, {learns.sees: self._named(PLACE)})
+
+    def rehearses(self, arm: int) -> Setup:
+        """The setup in which an estimate rehearses a tested run: what an arm will have learned has no name yet."""
+        setup, learns = self._setups[arm], self._learns[arm]
+        return changed(setup, {learns.on: False}) if learns and arm in self.arms else setup
+
+    @property
+    def cases(self) -> Cases:
+        """What arms learn from."""
+        dataset = self._experiment.dataset
+        return Cases(name=dataset.name, version=dataset.version, split=self._experiment.knowledge.train)
 
     def begin(self, arm: int) -> None:
         """Bring the memory to where an arm's training begins: the snapshot that the arm names, else nothing learned yet.
@@ -81,11 +92,24 @@ class Training:
         """Whether what an arm has learned is named."""
         return self.snapshot(arm) in self._names()
 
+    @staticmethod
+    def kept_by(experiment: Experiment) -> tuple[str, ...]:
+        """All names under which an experiment keeps a memory, whether or not it got so far."""
+        return tuple(_named(experiment, what) for what in (PLACE, *map(_of_arm, range(len(experiment.arms)))))
+
     def _names(self) -> set[str]:
         return {kept.name for kept in self._house.knowledge.snapshots.all()}
 
     def _named(self, what: str) -> str:
-        return f"{self._experiment.name[:40]}-{self._experiment.digest[:8]}-{what}"
+        return _named(self._experiment, what)
+
+
+def _of_arm(arm: int) -> str:
+    return f"arm-{arm + 1}"
+
+
+def _named(experiment: Experiment, what: str) -> str:
+    return f"{experiment.name[:40]}-{experiment.digest[:8]}-{what}"
 
 
 def _learns(experiment: Experiment, place: int, procedures: Mapping[str, Procedure]) -> Learns | None:

@@ -50,7 +50,8 @@ def summary(pairs: Sequence[Pair], overall: Sequence[Overall] = ()) -> list[str]
         best = [arm for arm in arms if arm not in beaten]
         where = "" if group == ALL else f" on {group}"
         q = next((one for one in overall if (one.measure, one.group) == (measure, group)), None)
-        asked = f" Cochran's Q over all arms: {q.tested.statistic:.1f}, p {p_value(q.tested.p)}." if q else ""
+        how = ", each case by the majority of its repeats" if q and q.majority else ""
+        asked = f" Cochran's Q over all arms{how}: {q.tested.statistic:.1f}, p {p_value(q.tested.p)}." if q else ""
         count = f"{len(held)} of {len(mine)} differences between arms hold" if len(mine) > 1 else (
             "the difference holds" if held else "no difference is shown")  # fmt: skip
         shown = f" No arm is shown to be better than {_listed(best)}." if held and best else ""

@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from courtroom.cases.case import Case
+from courtroom.datasets import Row
+from courtroom.engine.gathered import Gathered, each
 from courtroom.engine.record import Record
 from courtroom.engine.run import CELL
 from courtroom.engine.runner import Runner
@@ -15,25 +19,36 @@ from courtroom.engine.setup import Budget, Setup
 from courtroom.errors import CourtroomError, log_file
 from courtroom.experiments.begin import setups_of
 from courtroom.experiments.outcome import Outcome, of_record
-from courtroom.experiments.ports import House
+from courtroom.experiments.ports import ExperimentHouse
 from courtroom.experiments.spec import Experiment
-from courtroom.experiments.store import ExperimentStore, Kept, KeptCell, Status
+from courtroom.experiments.store import ExperimentStore, Status, StoredCell, StoredExperiment
 from courtroom.experiments.training import Training
 
 log = logging.getLogger(__name__)
 
 GIVEN_UP = 5
 """An arm whose first so many cells all fail is given up: its other cells fail at once, and the other arms go on."""
+APART_S = 0.02
+"""Seconds in which cells that end are read together."""
+NEW = "new"
+"""How a run stands that was put on record just now."""
+Ended = tuple[Record, Outcome | None]
 
 
 @dataclass
-class UnderWay:
+class DrivenExperiment:
     """What this process knows of an experiment that it drives. Used on the loop alone."""
 
-    kept: Kept
+    kept: StoredExperiment
     training: Training
     setups: Mapping[int, Setup]
     """Of the runs that are tested, by the arm's place."""
+    making: Gathered[StoredCell, str]
+    """Puts the run of a cell that is tested on record; how it stands."""
+    ending: Gathered[str, Ended]
+    """Reads a run that has come to an end."""
+    concluding: Gathered[tuple[int, Outcome], None]
+    """Writes what a cell has come to."""
     to_train: Counter[int] = field(default_factory=Counter)
     """How many cases each arm is still to learn from."""
     spent: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -68,20 +83,27 @@ class Cells:
 
     what = "experiment"
 
-    def __init__(self, store: ExperimentStore, house: House) -> None:
+    def __init__(self, store: ExperimentStore, house: ExperimentHouse) -> None:
         self._store, self._house = store, house
-        self._under_way: dict[str, UnderWay] = {}
+        self._under_way: dict[str, DrivenExperiment] = {}
 
     def at_once(self, job: str) -> int:
         """See `Work`."""
         return self._store.experiment(job).experiment.at_once
 
-    def waiting(self, job: str) -> list[KeptCell]:
+    def waiting(self, job: str) -> list[StoredCell]:
         """See `Work`. Called before all else of a drive."""
         kept = self._store.experiment(job)
         setups = setups_of(kept.experiment, self._house.procedures, kept.kind)
         training = Training(kept.experiment, setups, self._house)
-        state = self._under_way[job] = UnderWay(kept, training, {place: training.tests(place) for place in setups})
+        state = self._under_way[job] = DrivenExperiment(
+            kept=kept,
+            training=training,
+            setups={place: training.tests(place) for place in setups},
+            making=Gathered(lambda some: asyncio.to_thread(self._made, state, some)),
+            ending=Gathered(lambda runs: asyncio.to_thread(_ended, self._house.record, runs), apart_s=APART_S),
+            concluding=Gathered(partial(self._concluded, job)),
+        )
         counts = self._store.counts(job)
         for place, (calls, tokens, cost) in self._store.took(job).items():
             state.spend(place, (calls, tokens, cost or 0.0), counts[place, "done"])
@@ -93,7 +115,7 @@ class Cells:
                 training.end(arm)
         return waiting
 
-    def room(self, job: str, cell: KeptCell, under_way: int) -> bool:
+    def room(self, job: str, cell: StoredCell, under_way: int) -> bool:
         """See `Work`. A cell begins where what is spent, and what the cells under way and it will probably take, fit the budget."""
         state = self._under_way[job]
         if state.alone or (cell.phase == "train" and under_way):
@@ -108,7 +130,7 @@ class Cells:
         state.open[cell.arm] += 1
         return True
 
-    async def run(self, job: str, cell: KeptCell, runner: Runner, keys: Mapping[str, str]) -> None:
+    async def run(self, job: str, cell: StoredCell, runner: Runner, keys: Mapping[str, str]) -> None:
         """See `Work`."""
         state = self._under_way[job]
         try:
@@ -141,12 +163,15 @@ class Cells:
 
     # --- within ---------------------------------------------------------------------------------------------
 
-    async def _run(self, state: UnderWay, cell: KeptCell, runner: Runner, keys: Mapping[str, str]) -> None:
+    async def _run(self, state: DrivenExperiment, cell: StoredCell, runner: Runner, keys: Mapping[str, str]) -> None:
         job = state.kept.id
-        status = await asyncio.to_thread(self._made, state, cell)
+        if cell.phase == "train":
+            status = await asyncio.to_thread(self._taught, state, cell)
+        else:
+            status = await state.making(cell)
         if status != "done":
-            await runner.finish(cell.run, keys)
-        record, outcome = await asyncio.to_thread(_ended, runner, cell.run)
+            await runner.finish(cell.run, keys, new=status == NEW)
+        record, outcome = await state.ending(cell.run)
         if record.run.status == "failed":
             state.spend(cell.arm, (record.asked, sum(record.tokens), record.cost or 0.0))
             await self._failed(state, cell, record.run.reason)
@@ -154,7 +179,7 @@ class Cells:
             tokens = outcome.prompt_tokens + outcome.completion_tokens
             state.spend(cell.arm, (outcome.asked, tokens, outcome.cost or 0.0))
             state.done.add(cell.arm)
-            await self._house.writer.do(lambda: self._store.conclude(job, cell.number, outcome))
+            await state.concluding((cell.number, outcome))
             if cell.phase == "train":
                 state.to_train[cell.arm] -= 1
                 if not state.to_train[cell.arm]:
@@ -162,23 +187,64 @@ class Cells:
         elif self._store.status(job) == "running":  # not halted: its own setup's budget is used up
             await self._failed(state, cell, record.run.reason)
 
-    def _made(self, state: UnderWay, cell: KeptCell) -> str:
-        """Put the cell's run on record where it is not; how it stands."""
+    def _made(self, state: DrivenExperiment, some: Sequence[StoredCell]) -> list[str | BaseException]:
+        """Put the runs of cells that are tested on record where they are not; how each stands, or why it can't be made."""
+        found: list[str | BaseException] = [self._house.store.status(cell.run) for cell in some]
+        missing = [cell for cell, status in zip(some, found, strict=True) if status == "deleted"]
+        cases = self._cases(state, {cell.row for cell in missing})
+        puts = each([partial(self._planned, state, cell, cases[cell.row]) for cell in missing])
+        with self._house.store.together():
+            made = each([partial(_put, put) for put in puts])
+        states = dict(zip((cell.run for cell in missing), made, strict=True))
+        return [states.get(cell.run, status) for cell, status in zip(some, found, strict=True)]
+
+    def _cases(self, state: DrivenExperiment, ids: Collection[str]) -> dict[str, Case | BaseException]:
+        """The cases of rows, read together; where one of them can't be read, why."""
+        try:
+            return {row.id: row.case for row in self._rows(state, ids)}
+        except CourtroomError:
+            alone = each([partial(self._rows, state, [name]) for name in ids])
+        return {
+            name: found if isinstance(found, BaseException) else found[0].case
+            for name, found in zip(ids, alone, strict=True)
+        }
+
+    def _rows(self, state: DrivenExperiment, ids: Collection[str]) -> list[Row]:
+        dataset = state.experiment.dataset
+        return list(self._house.datasets.rows(dataset.name, version=dataset.version, ids=ids))
+
+    def _planned(self, state: DrivenExperiment, cell: StoredCell, case: Case | BaseException) -> Callable[[], str]:
+        """What puts the run of a cell that is tested on record."""
+        if isinstance(case, BaseException):
+            raise case
+        arm = state.experiment.arms[cell.arm]
+        return self._house.planned_run(arm.procedure, case, state.setups[cell.arm], cell.seed, cell.run, CELL)
+
+    def _taught(self, state: DrivenExperiment, cell: StoredCell) -> str:
+        """Put the run of a cell that teaches on record where it is not, and begin its arm's training with it; how it stands."""
         status = self._house.store.status(cell.run)
         if status != "deleted":
             return status
-        dataset, arm = state.experiment.dataset, state.experiment.arms[cell.arm]
-        row = next(self._house.datasets.rows(dataset.name, version=dataset.version, ids=[cell.row]))
-        if cell.phase == "test":
-            self._house.new_run(arm.procedure, row.case, state.setups[cell.arm], cell.seed, cell.run, CELL)
-            return "paused"
+        (row,) = self._rows(state, [cell.row])
         with self._house.store.together():
             if not any(self._store.cells(state.kept.id, "done", cell.arm, "train")):
                 state.training.begin(cell.arm)
-            self._house.new_run(arm.procedure, row.case, state.training.trains(cell.arm), cell.seed, cell.run)
-        return "paused"
+            procedure = state.experiment.arms[cell.arm].procedure
+            self._house.new_run(procedure, row.case, state.training.trains(cell.arm), cell.seed, cell.run)
+        return NEW
 
-    async def _failed(self, state: UnderWay, cell: KeptCell, reason: str) -> None:
+    async def _concluded(self, job: str, some: Sequence[tuple[int, Outcome]]) -> list[None]:
+        """Write what cells have come to, in one transaction."""
+
+        def write() -> None:
+            with self._house.store.together():
+                for number, outcome in some:
+                    self._store.conclude(job, number, outcome)
+
+        await self._house.writer.do(write)
+        return [None] * len(some)
+
+    async def _failed(self, state: DrivenExperiment, cell: StoredCell, reason: str) -> None:
         if cell.phase == "train":  # what comes after would learn, and be tested, on something else
             arm = state.experiment.arms[cell.arm].name
             state.stopped = f"The training of {arm} stopped at the case {cell.row}: {reason}"
@@ -186,17 +252,28 @@ class Cells:
         state.failed[cell.arm] = state.failed.get(cell.arm, 0) + 1
         await self._fail(state.kept.id, cell, reason)
 
-    async def _fail(self, job: str, cell: KeptCell, reason: str) -> None:
+    async def _fail(self, job: str, cell: StoredCell, reason: str) -> None:
         await self._house.writer.do(lambda: self._store.fail(job, cell.number, reason))
 
 
-def _ended(runner: Runner, run: str) -> tuple[Record, Outcome | None]:
-    """A run as it stands, and its outcome where it is done."""
-    record = runner.record(run)
-    return record, of_record(record) if record.run.status == "done" else None
+def _put(put: Callable[[], str] | BaseException) -> str:
+    if isinstance(put, BaseException):
+        raise put
+    put()
+    return NEW
 
 
-def used_up(state: UnderWay, arm: int) -> str:
+def _ended(record: Callable[[str], Record], runs: Sequence[str]) -> list[Ended | BaseException]:
+    """Runs as they stand, each with its outcome where it is done."""
+
+    def ended(run: str) -> Ended:
+        found = record(run)
+        return found, of_record(found) if found.run.status == "done" else None
+
+    return each([partial(ended, run) for run in runs])
+
+
+def used_up(state: DrivenExperiment, arm: int) -> str:
     """Why the budget has no room for one more cell of an arm; empty where it has.
 
     A cell is taken to take what the dearest of its arm took. Before any of its arm has ended it goes alone, so that a small

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from courtroom.evaluation.bootstrap import Interval
 from courtroom.experiments.comparison import Overall, Pair
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.table import ALL, Table
+from courtroom.experiments.table import ALL, ResultTable
 from courtroom.experiments.words import number, sentence, summary
 
 MARK = "*"
@@ -28,13 +28,15 @@ def marks(pairs: Sequence[Pair]) -> Mapping[tuple[str, str, str], int]:
     return found
 
 
-def cells_of(table: Table, group: str, arm: str) -> list[str]:
+def cells_of(table: ResultTable, group: str, arm: str) -> list[str]:
     """The values of a line as they are printed, one for each measure."""
     line = table.line(arm, group)
     return [_value(line.values.get(measure.name) if line else None, measure) for measure in table.measures]
 
 
-def markdown(table: Table, pairs: Sequence[Pair] = (), overall: Sequence[Overall] = ()) -> str:
+def markdown(
+    table: ResultTable, pairs: Sequence[Pair] = (), overall: Sequence[Overall] = (), left_out: Sequence[str] = ()
+) -> str:
     """The table with 95 % intervals, and beneath it what holds, in sentences."""
     better = marks(pairs)
     heads = ["Arm", *(f"{measure.title} {_arrow(measure)}" for measure in table.measures), "Cases", "Tokens", "US$"]
@@ -51,14 +53,14 @@ def markdown(table: Table, pairs: Sequence[Pair] = (), overall: Sequence[Overall
             spent = table.spent[arm]
             took = [f"{spent.tokens:,}" if spent.calls else "–", "–" if spent.cost is None else f"{spent.cost:.4g}"]
             lines.append(_row([_inert(arm), *values, f"{line.cases:,}", *took]))
-    notes = ["Values are followed by their 95 % intervals over cases."]
+    notes = ["Values are followed by their 95 % intervals over cases.", *left_out]
     if better:
         notes.append("A number after > says than how many other arms this one is shown to be better.")
     said = [*summary(pairs, overall), *(sentence(pair) for pair in pairs)]
     return "\n".join([*lines, "", " ".join(notes), *(["", *(f"- {_inert(one)}" for one in said)] if said else []), ""])
 
 
-def latex(table: Table, pairs: Sequence[Pair] = ()) -> str:
+def latex(table: ResultTable, pairs: Sequence[Pair] = ()) -> str:
     """A `tabular` (package booktabs) for each group; the best value is bold, a star marks one better than another arm's."""
     better = marks(pairs)
     found = []
@@ -95,7 +97,7 @@ def latex(table: Table, pairs: Sequence[Pair] = ()) -> str:
     return "\n\n".join(found) + "\n"
 
 
-def _best(table: Table, group: str, measure: Measure) -> float | None:
+def _best(table: ResultTable, group: str, measure: Measure) -> float | None:
     values = [
         line.values[measure.name].value
         for line in table.lines

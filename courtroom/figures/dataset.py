@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from courtroom.datasets.statistics import ALL, LENGTHS, Counts, Statistics
+from courtroom.datasets.statistics import ALL, LENGTHS, SplitCounts, Statistics
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import NEUTRAL, tone
 from courtroom.figures.plain import plain
@@ -61,7 +61,7 @@ def draw_numbers(statistics: Statistics, name: str, theme: str = "light") -> go.
     return _finished(figure, theme, 320)
 
 
-def _drawn(statistics: Statistics) -> Mapping[str, Counts]:
+def _drawn(statistics: Statistics) -> Mapping[str, SplitCounts]:
     """The splits, and what is in none; where there are no splits, all rows."""
     splits = {split: counts for split, counts in statistics.counts.items() if split != ALL}
     return splits or {ALL: statistics.counts[ALL]}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.table import ArmGroup, CellRow, Table
+from courtroom.experiments.table import ArmGroup, CellRow, ResultTable
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, LINE, NEUTRAL, tone
 from courtroom.figures.plain import plain
@@ -17,7 +17,7 @@ ROW = 34
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "cross")
 
 
-def draw_values(table: Table, group: str, measure: Measure, theme: str = "light") -> go.Figure:
+def draw_values(table: ResultTable, group: str, measure: Measure, theme: str = "light") -> go.Figure:
     """A measure of every arm, with 95 % intervals over cases."""
     lines = [
         (line.arm, line.values[measure.name])
@@ -93,7 +93,7 @@ def draw_matrix(groups: Sequence[ArmGroup], measure: Measure, theme: str = "ligh
     return framed(figure, theme, 130 + ROW * max(1, len(groups)))
 
 
-def draw_frontier(table: Table, group: str, measure: Measure, theme: str = "light") -> go.Figure:
+def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str = "light") -> go.Figure:
     """A measure against what a case costs, a mark for each arm; the line joins those that no other arm beats for less.
 
     In US dollars where every arm's price is known and something was paid, else in tokens.

@@ -1,4 +1,4 @@
-"""A follow-graph: colour and shape tell the choice, size the influence, a ring a change."""
+"""A follow-graph: colour and shape show the choice, size the influence, a ring a change."""
 
 from __future__ import annotations
 

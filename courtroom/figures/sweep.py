@@ -11,7 +11,7 @@ from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, NEUTRAL, tone
 from courtroom.figures.plain import plain
 from courtroom.language import _
-from courtroom.sweeps.results import Result, Results
+from courtroom.sweeps.results import Result, SweepResults
 
 ROW = 30
 """Pixels of height for a variant."""
@@ -19,7 +19,7 @@ LONGEST = 44
 """Characters of a variant's name that fit beside its bar."""
 
 
-def draw_shares(found: Results, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
+def draw_shares(found: SweepResults, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
     """How often each variant ended as the base did, with 95 % intervals over its seeds."""
     rows = [row for row in found.rows if row.done]
     shares = [row.shares[found.decided] for row in rows]
@@ -55,7 +55,7 @@ def draw_shares(found: Results, choices: Sequence[Choice], theme: str = "light")
     return _listed(figure, rows, theme)
 
 
-def draw_swings(found: Results, choices: Sequence[Choice], theme: str = "light", most: int = 25) -> go.Figure:
+def draw_swings(found: SweepResults, choices: Sequence[Choice], theme: str = "light", most: int = 25) -> go.Figure:
     """A tornado: how far each change moved the support for what the base decided, the farthest on top.
 
     Changes that moved and turned nothing are left out.
@@ -93,7 +93,7 @@ def draw_swings(found: Results, choices: Sequence[Choice], theme: str = "light",
     return _listed(figure, rows, theme)
 
 
-def draw_flips(found: Results, theme: str = "light") -> go.Figure:
+def draw_flips(found: SweepResults, theme: str = "light") -> go.Figure:
     """Under how many seeds each change turned the verdict; changes that never did are left out."""
     rows = sorted((row for row in found.rows[1:] if row.flips), key=lambda row: -row.flips / row.pairs)
     figure = go.Figure(

@@ -1,4 +1,4 @@
-"""Facts of a criminal case, read by words: which sentences tell the acts, which sums of money."""
+"""Facts of a criminal case, read by words: which sentences state the acts, which sums of money."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SCALES = {"万": 10_000, "千": 1_000, "百": 100}
 
 
 def acts_in(facts: str) -> tuple[str, ...]:
-    """The sentences that tell what was done; lists of evidence and words of procedure are left out."""
-    told = tuple(sentence for sentence in sentences(facts) if not _PROCEDURE.search(sentence))
-    return told or sentences(facts)
+    """The sentences that state what was done; lists of evidence and words of procedure are left out."""
+    lines = tuple(sentence for sentence in sentences(facts) if not _PROCEDURE.search(sentence))
+    return lines or sentences(facts)
 
 
 def sums_in(text: str) -> tuple[float, ...]:

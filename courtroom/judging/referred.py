@@ -63,7 +63,7 @@ def precedents_of(hits: Iterable[Hit], case: CriminalCase, k: int) -> tuple[Refe
 
 
 def same_matter(one: str, other: str) -> bool:
-    """Whether two texts tell of one case, even where one has sentences more, or other spaces and stops.
+    """Whether two texts are about one case, even where one has sentences more, or other spaces and stops.
 
     They do where sentences of both make up most of the shorter one.
     """

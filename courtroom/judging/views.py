@@ -95,29 +95,29 @@ def _ranks(hit: Hit, name: str) -> tuple[str | float | int | None, ...]:
 def _name(collection: str, record: dict[str, Any], language: str) -> str:
     if collection == "statutes":
         number = f"{record['number']}-{record['suffix']}" if record["suffix"] else str(record["number"])
-        return f"Article {number} {_told(record['title'], language)}".strip()
+        return f"Article {number} {_described(record['title'], language)}".strip()
     if collection == "charges":
-        return f"{_told(record['name'], language)} (article {', '.join(record['articles'])})"
+        return f"{_described(record['name'], language)} (article {', '.join(record['articles'])})"
     return str(record["title"])
 
 
-def _told(text: dict[str, str], language: str) -> str:
+def _described(text: dict[str, str], language: str) -> str:
     return Both.model_validate(text).in_language(language)
 
 
 def _statute(hit: Hit, language: str) -> Card:
     record = hit.record
     bands = tuple(
-        f"{_told(band['when'], language)}: {band['least']} to {band['most']} months"
+        f"{_described(band['when'], language)}: {band['least']} to {band['most']} months"
         f"{', or life' if band['life'] else ''}{', or death' if band['death'] else ''}"
         for band in record["bands"]
     )
     facts: Sequence[tuple[str, str]] = (("Source", "unofficial digest" if record["digest"] else "imported"),)
-    return Card(_name("statutes", record, language), _told(record["text"], language), tuple(facts), bands)
+    return Card(_name("statutes", record, language), _described(record["text"], language), tuple(facts), bands)
 
 
 def _charge(hit: Hit, language: str) -> Card:
-    return Card(_name("charges", hit.record, language), _told(hit.record["text"], language))
+    return Card(_name("charges", hit.record, language), _described(hit.record["text"], language))
 
 
 def _case(hit: Hit, language: str) -> Card:
@@ -128,7 +128,7 @@ def _case(hit: Hit, language: str) -> Card:
         ("Charges", "; ".join(gold.get("charges") or ())),
         ("Term", str(term)),
     )
-    facts = tuple((name, told) for name, told in known if told)
+    facts = tuple((name, text) for name, text in known if text)
     return Card(str(hit.record["title"]), str(hit.record["facts"]), facts, share=max(0.0, hit.similarity))
 
 

@@ -29,7 +29,7 @@ DEPTH = 100
 """How far down each ranking is read before both are fused."""
 
 
-class Kept(Protocol):
+class Storable(Protocol):
     """What a record must offer; pydantic models with an `id` do."""
 
     @property
@@ -47,7 +47,7 @@ class Kept(Protocol):
         ...
 
 
-R = TypeVar("R", bound=Kept)
+R = TypeVar("R", bound=Storable)
 
 
 class Collection(Generic[R]):
@@ -208,7 +208,7 @@ class Collection(Generic[R]):
         """The k records closest to a text, best first, each with its place in every ranking.
 
         Args:
-            mode: by which ranking; the others are told along.
+            mode: by which ranking; the others are shown too.
             under: only records whose id begins with this; their own order by cosine is then the only ranking.
             weights: of both rankings where they are fused.
         """

@@ -148,13 +148,17 @@ class HashedNgrams:
 
 
 @cache
-def _hashers() -> tuple[Any, Any]:
+def _spelling() -> Any:
     from sklearn.feature_extraction.text import HashingVectorizer
 
-    shape: dict[str, Any] = {"n_features": DIMENSIONS, "alternate_sign": True, "norm": None, "dtype": np.float32}
-    one_word = HashingVectorizer(analyzer=lambda word: [f"{word}/{n}" for n in range(SPREAD)], **shape)
-    spelt = HashingVectorizer(analyzer="char_wb", ngram_range=(3, 4), **shape)
-    return one_word, spelt
+    return HashingVectorizer(
+        analyzer="char_wb",
+        ngram_range=(3, 4),
+        n_features=DIMENSIONS,
+        alternate_sign=True,
+        norm=None,
+        dtype=np.float32,
+    )
 
 
 @cache
@@ -165,11 +169,15 @@ def _rarities() -> dict[str, float]:
     return {word: float(weight) for word, weight in (line.split(" ") for line in table.splitlines())}
 
 
-@lru_cache(maxsize=65536)
-def _places(word: str) -> tuple[NDArray[np.int32], Vectors]:
-    """Where a word's weight is added, and with which signs."""
-    hashed = _hashers()[0].transform([word])
-    return hashed.indices, hashed.data
+def _places(word: str) -> dict[int, int]:
+    """Where a word's weight is added, and how often; less than 0 where it is taken away."""
+    from sklearn.utils import murmurhash3_32
+
+    found: dict[int, int] = {}
+    for n in range(SPREAD):
+        hashed = murmurhash3_32(f"{word}/{n}")
+        found[abs(hashed) % DIMENSIONS] = found.get(abs(hashed) % DIMENSIONS, 0) + (1 if hashed >= 0 else -1)
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -178,11 +186,12 @@ def _hashed(text: str) -> Vectors:
     by_word = np.zeros(DIMENSIONS, np.float32)
     for word, count in Counter(words(text)).items():
         if rarity is not None and (word in PROCEDURE or word[0].isdigit()):
-            continue  # dates, sums and words of procedure stand in every Chinese record and tell nothing apart
-        places, signs = _places(word)
-        by_word[places] += signs * math.log1p(count) * math.sqrt((rarity or {}).get(word, UNKNOWN))
+            continue  # dates, sums and words of procedure stand in every Chinese record and distinguish nothing
+        places = _places(word)
+        signs = np.fromiter(places.values(), np.float32)
+        by_word[[*places]] += signs * math.log1p(count) * math.sqrt((rarity or {}).get(word, UNKNOWN))
     letters = _NO_LETTER.sub(" ", text.lower())
-    by_spelling = _hashers()[1].transform([letters]).toarray()[0]
+    by_spelling = _spelling().transform([letters]).toarray()[0]
     share = len(letters.split()) / max(
         1, len(words(text))
     )  # the odd “ATM” in a Chinese text must not weigh as all of it

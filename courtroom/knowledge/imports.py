@@ -40,7 +40,7 @@ BATCH = 200
 MARKS = {"之一": 1, "之二": 2, "之三": 3, "之四": 4, "之五": 5, "之六": 6, "之七": 7, "之八": 8}
 
 
-class Pending(Strict):
+class PendingImport(Strict):
     """An import under way, or interrupted."""
 
     digest: str
@@ -100,12 +100,14 @@ class Imports:
                 raise
         return digest
 
-    def pending(self) -> list[Pending]:
+    def pending(self) -> list[PendingImport]:
         """Imports that have not come to their end, oldest first."""
         rows = self._database.connection.execute("SELECT * FROM imports ORDER BY began")
-        return read_all(rows, lambda row: read("import", row["name"], lambda: Pending.model_validate(dict(row))))[0]
+        return read_all(rows, lambda row: read("import", row["name"], lambda: PendingImport.model_validate(dict(row))))[
+            0
+        ]
 
-    async def go_on(self, digest: str, progress: Progress = lambda what, done, total: None) -> Pending:
+    async def go_on(self, digest: str, progress: Progress = lambda what, done, total: None) -> PendingImport:
         """Take in what is still to be taken in, then bring the index up to date.
 
         Raises:
@@ -114,11 +116,11 @@ class Imports:
         with plainly("then go on with the import. What is in stays in"):
             return await self._go_on(digest, progress)
 
-    async def _go_on(self, digest: str, progress: Progress) -> Pending:
+    async def _go_on(self, digest: str, progress: Progress) -> PendingImport:
         row = self._database.connection.execute("SELECT * FROM imports WHERE digest = ?", (digest,)).fetchone()
         if row is None:
             raise CourtroomError("This import is done or was given up. Choose the file again to repeat it.")
-        job = Pending.model_validate(dict(row))
+        job = PendingImport.model_validate(dict(row))
         path = self._folder / f"{digest}.jsonl"
         if not path.exists():
             self.give_up(digest)
@@ -129,7 +131,7 @@ class Imports:
         self.give_up(digest)
         return job
 
-    def _take_in(self, job: Pending, path: Path, progress: Progress) -> None:
+    def _take_in(self, job: PendingImport, path: Path, progress: Progress) -> None:
         with path.open(encoding="utf-8", newline="\n") as lines:
             rest = islice(lines, job.done, job.total)
             done = job.done
@@ -149,7 +151,7 @@ class Imports:
                         self._remember(job)
                 progress("Taking in", done, job.total)
 
-    def _replaced(self, job: Pending, path: Path) -> list[Collection[Any]]:
+    def _replaced(self, job: PendingImport, path: Path) -> list[Collection[Any]]:
         """What an import puts its records in place of. Statutes that name no charges leave the list of charges as it is."""
         if job.how == "add":
             return []
@@ -160,7 +162,7 @@ class Imports:
                     found.append(self._knowledge.of("charges", job.base))
         return found
 
-    def _remember(self, job: Pending) -> None:
+    def _remember(self, job: PendingImport) -> None:
         self._database.connection.execute(
             "INSERT INTO origins (collection, file, digest, records, how, at) VALUES (?, ?, ?, ?, ?, ?)",
             (kept_as(job.collection, job.base), job.name, job.digest, job.total, job.how, time.time()),
@@ -174,7 +176,7 @@ class Imports:
     # --- within ---------------------------------------------------------------------------------------------
 
     def _ready(
-        self, job: Pending, lines: Iterable[str], new: list[Collection[Any]]
+        self, job: PendingImport, lines: Iterable[str], new: list[Collection[Any]]
     ) -> list[tuple[Collection[Any], list[Ready]]]:
         """What is to be written of some records, worked out before the store is locked for it.
 
@@ -201,7 +203,7 @@ class Imports:
 
         return joined
 
-    def _collections(self, job: Pending) -> list[Collection[Any]]:
+    def _collections(self, job: PendingImport) -> list[Collection[Any]]:
         """What an import changes."""
         kinds: tuple[Kind, ...] = ("statutes", "charges") if job.collection == "statutes" else (job.collection,)
         return [self._knowledge.of(kind, job.base) for kind in kinds]
@@ -282,7 +284,7 @@ def _statute(row: Any) -> Statute:
 
 
 def _article(named: int | str, suffix: int = 0) -> tuple[int, int]:
-    """Number and suffix of an article, e.g. of `133-1`; the suffix may stand beside it."""
+    """Number and suffix of an article, e.g. of `133-1`; the suffix may be a field of its own."""
     if isinstance(named, str) and not suffix:
         marked = [value for mark, value in MARKS.items() if mark in named]
         tail = named.rpartition("-")[2] if "-" in named else ""

@@ -47,8 +47,8 @@ def case_text(case: CriminalCase) -> str:
 
 def _each(parts: tuple[Both, ...], more: str = "") -> tuple[str, ...]:
     texts = (" ".join(part.zh for part in parts), " ".join(part.en for part in parts))
-    told = [text.strip() for text in texts if text.strip()]
-    return *told[:-1], f"{told[-1]} {more}".strip()
+    lines = [text.strip() for text in texts if text.strip()]
+    return *lines[:-1], f"{lines[-1]} {more}".strip()
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -52,7 +52,7 @@ class LiteLLMEmbedding:
             batch = new[start : start + AT_ONCE]
             try:
                 vectors = await self._ask(batch)
-            except Exception as error:  # noqa: BLE001  whatever a provider's client raises, a user is told one sentence
+            except Exception as error:  # noqa: BLE001  whatever a provider's client raises, a user is shown one sentence
                 log.warning("%s: %s", self.name, scrubbed(repr(error)))
                 raise ModelError(
                     f"The embedding model {self.name} gave no vectors. Check its id, its key and its server, then try again."

@@ -89,6 +89,10 @@ class Snapshots:
         rows = self._database.connection.execute("SELECT name FROM memory_snapshots ORDER BY made, name")
         return [self.named(name) for name in (NOTHING, *(row["name"] for row in rows))]
 
+    def forget(self, name: str) -> None:
+        """Take a name away; the memory itself stays as it is. What is not there is forgotten already."""
+        self._database.connection.execute("DELETE FROM memory_snapshots WHERE name = ?", (name,))
+
     def frozen(self, query: Frozen) -> Snapshot:
         """The snapshot that a run sees.
 

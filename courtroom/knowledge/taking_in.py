@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.imports import Imports, Pending
+from courtroom.knowledge.imports import Imports, PendingImport
 
 
 @dataclass
@@ -21,7 +21,7 @@ class TakingIn:
     running: bool = True
 
 
-def waiting(imports: Imports, digest: str) -> Pending:
+def waiting(imports: Imports, digest: str) -> PendingImport:
     """The import that waits to be gone on with.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Vectors on disk: what was embedded once is not embedded, or paid for, again."""
+"""Vectors on disk: what was embedded once is not embedded, or billed, again."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _FREQUENT = (
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪"
     "范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔汤褚佘阮柯伍应"
 )
-"""Surnames; only they tell an unmasked name from any other words behind the word for defendant."""
+"""Surnames; only they distinguish an unmasked name from any other words behind the word for defendant."""
 _MASK = r"(?:\d?某{1,2}[甲乙丙丁戊己庚0-9]?(?!某)|[×xX*]{1,3}[0-9]?(?![×xX*]))(?![年月日省市县区乡镇村])"
 _MASKED = rf"(?:[{_FREQUENT}][\u4e00-\u9fff](?<!某)|[^\W\d_a-zA-Z在到将因被从对把和系以的])(?:{_MASK})"
 _PLAIN = rf"[{_FREQUENT}][\u4e00-\u9fff]{{1,2}}(?=[，、,。；：（(])"

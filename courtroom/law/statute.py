@@ -53,7 +53,7 @@ class Statute(Strict):
     """What it says: in the bundled digest the elements, in our words."""
     charges: tuple[Both, ...] = ()
     cues: Both = Both()
-    """Words with which such facts are usually told."""
+    """Words with which such facts are usually described."""
     bands: tuple[Band, ...] = ()
     interpretation: str = ""
     digest: bool = False

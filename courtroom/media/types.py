@@ -1,4 +1,4 @@
-"""What a media file really is, told from its first bytes, and which endings its name may have."""
+"""What a media file really is, recognised from its first bytes, and which endings its name may have."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from pydantic import BaseModel
 from courtroom.cases.kinds import PROMPTS as CASE_PROMPTS
 from courtroom.errors import CourtroomError
 from courtroom.models import rendering
-from courtroom.models.rendering import LANGUAGES, SIZE, Record, record
+from courtroom.models.rendering import LANGUAGES, SIZE, RecordCopy, record
 
 CPU_S = 1
 """Seconds of the processor that one rendering may take; the system counts whole seconds, so up to one more."""
@@ -187,7 +187,7 @@ class Apart:
 
 
 def sentence(named: str, why: str) -> str:
-    """What a user is told of a prompt that can't be used."""
+    """What a user is shown of a prompt that can't be used."""
     return f"The prompt {named} can't be used: {why}. Mend it in the setup, or reset it to the shipped one."
 
 
@@ -248,13 +248,13 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, (date, datetime, timedelta)) else str(value)
 
 
-def _record(value: Any, fields: Mapping[str, Any]) -> Record:
+def _record(value: Any, fields: Mapping[str, Any]) -> RecordCopy:
     properties, methods, prints = _shown(value.__class__)
     more: dict[str, Any] = {}
     for name in properties:
         try:
             more[name] = plain(getattr(value, name))
-        except Exception:  # noqa: BLE001, S112  a property that this object does not have; a template that asks for it is told
+        except Exception:  # noqa: BLE001, S112  a property that this object does not have; a template that asks for it fails
             continue
     spoken = {name: {code: getattr(value, name)(code) for code in (*LANGUAGES, "")} for name in methods}
     text = str(value) if prints else None

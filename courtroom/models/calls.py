@@ -19,12 +19,12 @@ MOST_MONEY = 10**4
 """In US dollars. What a server says beyond these of a single call is not believed."""
 
 
-async def whole(parameters: dict[str, Any], bound: Bound, told: list[Reply]) -> Reply:
-    """A whole answer. What it used up is added to `told` as soon as the provider has told it."""
+async def whole(parameters: dict[str, Any], bound: Bound, replies: list[Reply]) -> Reply:
+    """A whole answer. What it used up is added to `replies` as soon as the provider has said it."""
     answer = await load().acompletion(**parameters)
     if answer is None:
         raise Unwilling("the request could not be processed")
-    told.append(_used(parameters["model"], getattr(answer, "usage", None)))
+    replies.append(_used(parameters["model"], getattr(answer, "usage", None)))
     if not answer.choices:
         raise NoAnswer("the reply holds no answer")
     choice = answer.choices[0]
@@ -34,20 +34,20 @@ async def whole(parameters: dict[str, Any], bound: Bound, told: list[Reply]) -> 
     if len(text) + len(thought) > bound.characters:
         raise Overlong(f"{len(text) + len(thought)} characters")
     if refusal and not text:
-        return _reply(str(refusal), REFUSAL, _teller(answer))
-    return _reply(text, choice.finish_reason, _teller(answer))
+        return _reply(str(refusal), REFUSAL, _answered_by(answer))
+    return _reply(text, choice.finish_reason, _answered_by(answer))
 
 
-async def streamed(parameters: dict[str, Any], bound: Bound, told: list[Reply], watch: Watch) -> Reply:
-    """An answer that streams in. What it used up is added to `told`, whatever comes of it."""
+async def streamed(parameters: dict[str, Any], bound: Bound, replies: list[Reply], watch: Watch) -> Reply:
+    """An answer that streams in. What it used up is added to `replies`, whatever comes of it."""
     stream = await load().acompletion(stream=True, stream_options={"include_usage": True}, **parameters)
     if stream is None:
         raise Unwilling("the request could not be processed")
-    text, thought, called, usage, teller = "", 0, False, None, dict[str, str]()
+    text, thought, called, usage, answered_by = "", 0, False, None, dict[str, str]()
     try:
         async for chunk in stream:
             usage = getattr(chunk, "usage", None) or usage
-            teller = _teller(chunk) | teller  # what came first counts: the last chunks are LiteLLM's own
+            answered_by = _answered_by(chunk) | answered_by  # what came first counts: the last chunks are LiteLLM's own
             for choice in chunk.choices[:1]:
                 thought += len(getattr(choice.delta, "reasoning_content", None) or "")
                 called = called or bool(choice.delta.tool_calls)
@@ -58,20 +58,20 @@ async def streamed(parameters: dict[str, Any], bound: Bound, told: list[Reply], 
                 raise Overlong(f"more than {bound.characters} characters")
     except BaseException:
         if usage is not None:
-            told.append(_used(parameters["model"], usage))
+            replies.append(_used(parameters["model"], usage))
         raise
-    told.append(_used(parameters["model"], usage))
+    replies.append(_used(parameters["model"], usage))
     # LiteLLM ends each stream with a “stop” of its own; these say how the provider ended it, if it did.
     finish = stream.received_finish_reason or stream.intermittent_finish_reason
     if not finish:
         raise Incomplete("the stream broke off") if text else Unstreamed("the reply was no stream")
     if finish == "stop" and not (text or thought or called):
         raise EmptyStream("the stream ended without a word")  # LiteLLM drops a refusal from a stream
-    return _reply(text, finish, teller)
+    return _reply(text, finish, answered_by)
 
 
 def _used(model: str, usage: Any) -> Reply:
-    """What one call used up, as far as the provider tells and can be believed."""
+    """What one call used up, as far as the provider says and can be believed."""
     details = getattr(usage, "prompt_tokens_details", None)
     counted = Usage(
         prompt=_count(getattr(usage, "prompt_tokens", 0)),
@@ -81,15 +81,15 @@ def _used(model: str, usage: Any) -> Reply:
     return Reply(text="", usage=counted, cost=_cost(model, usage))
 
 
-def _count(told: object) -> int:
-    return told if isinstance(told, int) and 0 <= told <= MOST_TOKENS else 0
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and 0 <= value <= MOST_TOKENS else 0
 
 
 def _cost(model: str, usage: Any) -> float | None:
     """US dollars, with the provider's discount for cached tokens; None where no price is known."""
-    told = _money(getattr(usage, "cost", None))
-    if told is not None or usage is None or price(model) is None:
-        return told
+    cost = _money(getattr(usage, "cost", None))
+    if cost is not None or usage is None or price(model) is None:
+        return cost
     try:
         return _money(sum(load().cost_per_token(model=model, usage_object=usage)))
     except Exception:  # noqa: BLE001  LiteLLM has no base of its own for what it raises
@@ -97,34 +97,34 @@ def _cost(model: str, usage: Any) -> float | None:
         return None
 
 
-def _money(told: object) -> float | None:
-    if not isinstance(told, (int, float)) or not math.isfinite(told) or not 0 <= told <= MOST_MONEY:
+def _money(value: object) -> float | None:
+    if not isinstance(value, (int, float)) or not math.isfinite(value) or not 0 <= value <= MOST_MONEY:
         return None
-    return float(told)
+    return float(value)
 
 
-def in_all(told: list[Reply], reply: Reply, **more: object) -> Reply:
+def in_all(replies: list[Reply], reply: Reply, **more: object) -> Reply:
     """A reply with what all calls for it used up."""
     usage = Usage(
-        prompt=sum(each.usage.prompt for each in told),
-        completion=sum(each.usage.completion for each in told),
-        cached=sum(each.usage.cached for each in told),
+        prompt=sum(each.usage.prompt for each in replies),
+        completion=sum(each.usage.completion for each in replies),
+        cached=sum(each.usage.cached for each in replies),
     )
-    costs = [each.cost for each in told]
+    costs = [each.cost for each in replies]
     cost = None if None in costs else sum(cost for cost in costs if cost is not None)
     return reply.model_copy(update={"usage": usage, "cost": cost, **more})
 
 
-def _reply(text: str, finish: str | None, teller: dict[str, str]) -> Reply:
+def _reply(text: str, finish: str | None, answered_by: dict[str, str]) -> Reply:
     text = text.encode(errors="replace").decode()  # half a surrogate pair can't be stored
-    return Reply(text=text, finish=finish or "stop", **teller)
+    return Reply(text=text, finish=finish or "stop", **answered_by)
 
 
-def _teller(told: Any) -> dict[str, str]:
+def _answered_by(answer: Any) -> dict[str, str]:
     """Which model answers, as its provider says."""
     hidden = (
-        getattr(told, "_hidden_params", None) or {}
+        getattr(answer, "_hidden_params", None) or {}
     )  # there in a stream, where LiteLLM puts the id that was asked for
-    model = hidden.get("provider_response_model") or getattr(told, "model", None)
-    names = {"model": model, "fingerprint": getattr(told, "system_fingerprint", None)}
+    model = hidden.get("provider_response_model") or getattr(answer, "model", None)
+    names = {"model": model, "fingerprint": getattr(answer, "system_fingerprint", None)}
     return {field: str(value) for field, value in names.items() if value}

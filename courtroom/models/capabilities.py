@@ -20,7 +20,8 @@ class Capabilities:
     def __init__(self, database: Database, writer: Writer, connections: Connections | None = None) -> None:
         self._database, self._writer = database, writer
         self._connections = connections or Connections()
-        self._known: dict[tuple[str, str], bool] = {}
+        self._known: dict[tuple[str, str], bool | None] = {}
+        """What was found out; None where nothing is on record, which only `remember` changes while this process lives."""
 
     async def sees(self, spec: ModelSpec) -> bool:
         """Whether pictures may be sent: as set, as found out, as the model's card says, else they are tried once."""
@@ -54,9 +55,7 @@ class Capabilities:
             row = self._database.connection.execute(
                 "SELECT value FROM capabilities WHERE model = ? AND name = ?", (model, name)
             ).fetchone()
-            if row is None:
-                return None
-            self._known[model, name] = bool(row["value"])
+            self._known[model, name] = bool(row["value"]) if row else None
         return self._known[model, name]
 
     async def _placed(self, spec: ModelSpec) -> str:

@@ -30,7 +30,7 @@ class ModelError(CourtroomError):
     """No answer could be had from a model."""
 
     paid: Reply | None = None
-    """What the calls that were made for it used up, as far as the provider told: a reply without a text."""
+    """What the calls that were made for it used up, as far as the provider said: a reply without a text."""
 
 
 class Unreachable(ModelError):

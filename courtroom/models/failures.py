@@ -1,4 +1,4 @@
-"""What went wrong with a call: whether it may pass, how long to wait, and what a user is told."""
+"""What went wrong with a call: whether it may pass, how long to wait, and what a user is shown."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def may_pass(error: BaseException) -> bool:
 
 
 def refuses_form(error: BaseException) -> bool:
-    """Whether a provider refuses to be told the answer's JSON schema."""
+    """Whether a provider refuses to be given the answer's JSON schema."""
     return isinstance(error, Unwilling) or (status_of(error) in (400, 422) and bool(_FORM.search(str(error))))
 
 
@@ -105,24 +105,24 @@ def wait(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     if isinstance(error, (Unstreamed, EmptyStream)) or (error and refuses_form(error)):
         return 0.0
-    told = retry_after(error)
-    return float(_backoff(state)) if told is None else told
+    seconds = retry_after(error)
+    return float(_backoff(state)) if seconds is None else seconds
 
 
 def retry_after(error: BaseException | None) -> float | None:
     """Seconds for which the provider wants no call; None where it does not say."""
     headers = getattr(error, "litellm_response_headers", None) or {}  # LiteLLM empties those of `response`
-    told = _seconds(str(headers.get("retry-after", "")))
-    return None if told is None else min(told, LONGEST_WAIT_S)
+    text = _seconds(str(headers.get("retry-after", "")))
+    return None if text is None else min(text, LONGEST_WAIT_S)
 
 
-def _seconds(told: str) -> float | None:
+def _seconds(text: str) -> float | None:
     """What a `Retry-After` asks for, in seconds or as a date; None where it is neither, or already past."""
     try:
-        seconds = float(told)
+        seconds = float(text)
     except ValueError:
         try:
-            seconds = parsedate_to_datetime(told).timestamp() - time.time()
+            seconds = parsedate_to_datetime(text).timestamp() - time.time()
         except (ValueError, TypeError, OverflowError):
             return None
     return seconds if seconds >= 0 and not math.isnan(seconds) else None
@@ -150,7 +150,7 @@ def note(model: str, state: RetryCallState) -> None:
 
 
 def sentence(error: Exception, request: Request) -> ModelError:
-    """What a user is told; the log has the rest, without secrets."""
+    """What a user is shown; the log has the rest, without secrets."""
     model, status, detail = request.spec.id, status_of(error), scrubbed(str(error))
     log.warning("%s: %s: %s", model, type(error).__name__, detail)
     if isinstance(error, TimeoutError) or status == 408:

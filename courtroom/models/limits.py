@@ -48,15 +48,15 @@ class Limits:
         self._doors: dict[Hashable, Door] = {}
 
     @asynccontextmanager
-    async def turn(self, request: Request) -> AsyncIterator[Turn]:
-        """Wait for a place, and hold it for one call. Whoever is told to come later makes all wait."""
+    async def turn(self, request: Request) -> AsyncIterator[CallPlace]:
+        """Wait for a place, and hold it for one call. Whoever must come later makes all wait."""
         spec = request.spec
         key = shared_by(spec)
         if key not in self._doors:
             self._doors[key] = Door(self._minute_s)
         door = self._doors[key]
         asked = (spec.concurrency, spec.requests_per_minute, spec.tokens_per_minute)
-        turn = Turn(request)
+        turn = CallPlace(request)
         await door.enter(asked, turn)
         try:
             yield turn
@@ -68,7 +68,7 @@ class Limits:
 
 
 @dataclass
-class Turn:
+class CallPlace:
     """One call's place."""
 
     request: Request
@@ -105,7 +105,7 @@ class Door:
         self._minute_ms = round(self.minute_s * 1000 * MARGIN)
         self._requests, self._tokens = (InMemoryBucket([Rate(1, self._minute_ms)]) for _ in range(2))
 
-    async def enter(self, asked: Asked, turn: Turn) -> None:
+    async def enter(self, asked: Asked, turn: CallPlace) -> None:
         """Wait until one more call may be made."""
         self._given[asked] += 1
         self._last[asked] = time.monotonic()
@@ -121,7 +121,7 @@ class Door:
             self._gone(asked)
             raise
 
-    def leave(self, asked: Asked, turn: Turn) -> None:
+    def leave(self, asked: Asked, turn: CallPlace) -> None:
         """The call has ended."""
         self._under_way -= 1
         self._left.set()
@@ -138,7 +138,7 @@ class Door:
         if seconds:
             self._closed_until = max(self._closed_until, time.monotonic() + seconds)
 
-    def _wait_s(self, turn: Turn) -> float:
+    def _wait_s(self, turn: CallPlace) -> float:
         """Seconds until it is worth trying again; 0 where the call is counted and may be made."""
         rest = self._closed_until - time.monotonic()
         if rest > 0:

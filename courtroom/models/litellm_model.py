@@ -71,7 +71,7 @@ class LiteLLMModel:
             before_sleep=partial(note, spec.id),
             reraise=True,
         )
-        number, told = 0, list[Reply]()
+        number, replies = 0, list[Reply]()
         try:
             messages = await self._messages(request)
             if self._capabilities and await self._capabilities.recall(spec, SCHEMA) is False:
@@ -86,10 +86,10 @@ class LiteLLMModel:
                         is_whole = number == spec.attempts or self._lacks(spec, "stream")
                         async with asyncio.timeout(spec.timeout_s):
                             reply = await self._ask(
-                                spec, parameters, None if is_whole else _careful(watch, secrets), told
+                                spec, parameters, None if is_whole else _careful(watch, secrets), replies
                             )
                         took = round(time.perf_counter() - began, 4)
-                        reply = in_all(told, reply, latency_s=took, attempts=number)
+                        reply = in_all(replies, reply, latency_s=took, attempts=number)
                         turn.reply = _signed(reply, request, secrets)
                         if self._capabilities and self._lacks(spec, SCHEMA):
                             await self._capabilities.remember(spec, SCHEMA, False)
@@ -100,7 +100,7 @@ class LiteLLMModel:
             raise ModelError(str(error)) from error
         except Exception as error:  # noqa: BLE001  LiteLLM has no base of its own for what it raises
             failure = sentence(error, request)
-            failure.paid = in_all(told, Reply(text=""), attempts=number)
+            failure.paid = in_all(replies, Reply(text=""), attempts=number)
             raise failure from None  # the cause may hold a key, and a log would print it
         raise AssertionError("the last attempt returns or raises")
 
@@ -109,19 +109,21 @@ class LiteLLMModel:
         if not is_ready():
             await asyncio.to_thread(ready)
 
-    async def _ask(self, spec: ModelSpec, parameters: dict[str, Any], watch: Watch | None, told: list[Reply]) -> Reply:
-        """One call. What it used up is added to `told` as soon as the provider has told it, whatever comes of it."""
+    async def _ask(
+        self, spec: ModelSpec, parameters: dict[str, Any], watch: Watch | None, replies: list[Reply]
+    ) -> Reply:
+        """One call. What it used up is added to `replies` as soon as the provider has said it, whatever comes of it."""
         bound = Bound(spec.max_tokens, watch is not None)
         before = BOUND.set(bound)
         try:
             if watch is None:
-                return await whole(parameters, bound, told)
-            return await self._streamed(spec, parameters, bound, told, watch)
+                return await whole(parameters, bound, replies)
+            return await self._streamed(spec, parameters, bound, replies, watch)
         finally:
             BOUND.reset(before)
 
     async def _streamed(
-        self, spec: ModelSpec, parameters: dict[str, Any], bound: Bound, told: list[Reply], watch: Watch
+        self, spec: ModelSpec, parameters: dict[str, Any], bound: Bound, replies: list[Reply], watch: Watch
     ) -> Reply:
         """A streamed call; a model whose streams keep breaking is not asked for one again."""
         began, model = False, (spec.connection, spec.id)
@@ -132,7 +134,7 @@ class LiteLLMModel:
             watch(text)
 
         try:
-            reply = await streamed(parameters, bound, told, heard)
+            reply = await streamed(parameters, bound, replies, heard)
         except Unstreamed:
             self._lacking.add((*model, "stream"))
             raise
@@ -210,5 +212,7 @@ def _careful(watch: Watch | None, secrets: tuple[str, ...]) -> Watch | None:
 
 def _signed(reply: Reply, request: Request, secrets: tuple[str, ...]) -> Reply:
     """A reply with where it was asked for, and without any key that the server may have echoed."""
-    told = {name: without_secrets(getattr(reply, name), secrets) for name in ("text", "finish", "model", "fingerprint")}
-    return reply.model_copy(update={**told, "connection": request.spec.connection, "address": request.address})
+    values = {
+        name: without_secrets(getattr(reply, name), secrets) for name in ("text", "finish", "model", "fingerprint")
+    }
+    return reply.model_copy(update={**values, "connection": request.spec.connection, "address": request.address})

@@ -80,7 +80,7 @@ class Prompts:
         shown: list[str | Medium] = list(media) if sees else [describe(medium) for medium in media]
         return (
             Message("system", (system,)),
-            Message("user", tuple(part for part in (case, self._told, shared, *shown, own) if part)),
+            Message("user", tuple(part for part in (case, self._notes_for_all, shared, *shown, own) if part)),
         )
 
     def _rendered(self, name: str, inputs: Mapping[str, object]) -> tuple[str, str, str, str]:
@@ -101,7 +101,7 @@ class Prompts:
         return *self._frame, *apart.blocks(name, inputs)
 
     @cached_property
-    def _told(self) -> str:
+    def _notes_for_all(self) -> str:
         """Notes of the person who leads the hearing, in the order in which they came."""
         if not self._notes:
             return ""
@@ -115,8 +115,8 @@ class Prompts:
 
 def answer_form(answer: type[BaseModel]) -> str:
     """What an answer must look like, as every prompt says it."""
-    told = "\nAnswer with one JSON object and nothing else, its fields in the order of this JSON schema:\n"
-    return told + schema_of(answer) + "\n"
+    text = "\nAnswer with one JSON object and nothing else, its fields in the order of this JSON schema:\n"
+    return text + schema_of(answer) + "\n"
 
 
 @lru_cache(maxsize=16)
@@ -130,7 +130,7 @@ def templates(folder: Path, kind: str) -> dict[str, str]:
 
     Args:
         folder: the procedure's own.
-        kind: of the cases that it hears. Its template stands for `_case` where the folder has none; any kind's may be
+        kind: of the cases that it takes. Its template stands for `_case` where the folder has none; any kind's may be
             included by name.
     """
     found = _read(folder)

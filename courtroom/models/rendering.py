@@ -110,7 +110,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 300 else text[:300] + " ..."
 
 
-class Record:
+class RecordCopy:
     """An object of the program as a template in the worker sees it: a name, fields, properties, and texts by language.
 
     It prints as the original does, so that a prompt is the same whichever process renders it.
@@ -135,14 +135,14 @@ class Record:
             if name in held:
                 return held[name]
         if name in spoken:
-            return Spoken(spoken[name])
+            return TextByLanguage(spoken[name])
         raise AttributeError(f"{kind} has no attribute {name!r}")
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         return iter(self._state[1].items())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Record) and self._state[:2] == other._state[:2]
+        return isinstance(other, RecordCopy) and self._state[:2] == other._state[:2]
 
     def __hash__(self) -> int:
         return hash(repr(self))
@@ -156,17 +156,17 @@ class Record:
         return f"{self._state[0]}({', '.join(f'{name}={value!r}' for name, value in self._state[1].items())})"
 
 
-def record(name: str, *state: Any) -> Record:
+def record(name: str, *state: Any) -> RecordCopy:
     """A record whose type has the name of the original's, as Jinja names it where an attribute is missing."""
     return _kind(name)(name, *state)
 
 
 @cache
-def _kind(name: str) -> type[Record]:
-    return type(name, (Record,), {"__module__": "builtins"})
+def _kind(name: str) -> type[RecordCopy]:
+    return type(name, (RecordCopy,), {"__module__": "builtins"})
 
 
-class Spoken:
+class TextByLanguage:
     """A method that gives a text in a language; its answers are known beforehand."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
@@ -210,7 +210,7 @@ def serve(cpu_s: int, memory_mb: int, longest: int) -> None:
                 reply["texts"] = reply["texts"] or blocks(templates, name, {**common, **inputs})
                 if sum(map(len, reply["texts"])) > longest:
                     reply = {"error": f"it becomes longer than {longest:,} characters"}
-        except Exception as error:  # noqa: BLE001  whatever a template does is told, and is the template's fault
+        except Exception as error:  # noqa: BLE001  whatever a template does is reported, and is the template's fault
             reply = {"error": reason(error)}
         body = json.dumps(reply).encode()
         out.write(SIZE.pack(len(body)) + body)
@@ -237,8 +237,8 @@ def _limit(memory_mb: int) -> bool:
         import resource
     except ImportError:
         return False
-    with open("/proc/self/statm") if os.path.exists("/proc/self/statm") else io.StringIO("65536") as told:
-        has = int(told.read().split()[0]) * resource.getpagesize()
+    with open("/proc/self/statm") if os.path.exists("/proc/self/statm") else io.StringIO("65536") as text:
+        has = int(text.read().split()[0]) * resource.getpagesize()
     for what, most in (
         (resource.RLIMIT_AS, has + memory_mb * 2**20),
         (resource.RLIMIT_FSIZE, 0),

@@ -99,7 +99,7 @@ def read_answer(text: str, schema: type[BaseModel], finish: str) -> BaseModel:
 
 
 def complaint(reason: str) -> str:
-    """What a member is told when it is asked again."""
+    """What a member is shown when it is asked again."""
     return (
         f"That answer can't be used: {reason}. "
         "Answer again with one whole JSON object that fits the schema, and nothing else."
@@ -112,13 +112,13 @@ def _fitting(text: str, schema: type[BaseModel]) -> BaseModel:
         try:
             return schema.model_validate(_storable(read()))
         except ValidationError as error:
-            wrong = wrong or _told(error)
+            wrong = wrong or _described(error)
         except InvalidAnswer as error:
             wrong = wrong or str(error)
     raise InvalidAnswer(wrong or "there is no JSON object in it")
 
 
-def _told(error: ValidationError) -> str:
+def _described(error: ValidationError) -> str:
     """What does not fit, field by field, in a line that a model can act upon."""
     items = error.errors(include_url=False, include_input=False, include_context=False)
     lines = [

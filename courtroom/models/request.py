@@ -127,7 +127,7 @@ class Model(Protocol):
 
         Args:
             request: the rendered messages and the task they were made of.
-            watch: told the text so far, where the model can stream; pass None to ask for the answer whole.
+            watch: is given the text so far, where the model can stream; pass None to ask for the answer whole.
 
         Raises:
             ModelError: no answer could be had; the message says in one plain sentence why.

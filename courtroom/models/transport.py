@@ -73,9 +73,9 @@ class _Bounded(httpx.AsyncByteStream):
 def _with_one_choice(body: bytes) -> bytes:
     """The body without choices beyond the first: no more are asked for, and LiteLLM takes its time over each."""
     try:
-        told = json.loads(body)
+        value = json.loads(body)
     except (ValueError, RecursionError):
         return body
-    if not isinstance(told, dict) or not isinstance(told.get("choices"), list) or len(told["choices"]) < 2:
+    if not isinstance(value, dict) or not isinstance(value.get("choices"), list) or len(value["choices"]) < 2:
         return body
-    return json.dumps({**told, "choices": told["choices"][:1]}).encode()
+    return json.dumps({**value, "choices": value["choices"][:1]}).encode()

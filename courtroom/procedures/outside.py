@@ -59,5 +59,5 @@ def _why(error: Exception) -> str:
     if isinstance(error, CourtroomError):
         return str(error)
     place = extract_tb(error.__traceback__)[-1]
-    told = " ".join(str(error).split())
-    return f"{Path(place.filename)}, line {place.lineno}: {type(error).__name__}: {told}. Mend it there, or remove the package."
+    text = " ".join(str(error).split())
+    return f"{Path(place.filename)}, line {place.lineno}: {type(error).__name__}: {text}. Mend it there, or remove the package."

@@ -12,7 +12,7 @@ from typing import Any
 
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asked import Asked
-from courtroom.engine.beside import Outcome
+from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.exchange import Exchange
 from courtroom.engine.ports import Sees
@@ -70,12 +70,12 @@ class Audit(Strict):
     """The member's vote before; None where it voted once."""
     after: str
     name: naming.Name
-    counts: dict[Condition, naming.Counts]
+    counts: dict[Condition, naming.ConditionCounts]
     cost: Cost
 
 
 @dataclass(frozen=True)
-class Plan:
+class AuditPlan:
     """What is to be asked to audit some votes of a run."""
 
     record: Record
@@ -144,14 +144,14 @@ class Audits:
     ) -> None:
         self._procedures, self._store, self._answers, self._asides = procedures, store, answers, asides
         self._sight, self._writer, self._runner = sight, writer, runner
-        self.under_way: dict[str, Future[Outcome]] = {}
+        self.under_way: dict[str, Future[AskedBeside]] = {}
         """The audit of each run that goes on, or that was the last, in this process."""
 
     def of(self, record: Record) -> tuple[Audit, ...]:
         """What was found about a run so far."""
         return results(self._procedures[record.run.procedure], record, self._asides.samples(record.run.id))
 
-    def plan(self, record: Record, calls: Collection[str], seeds: int = SEEDS) -> Plan:
+    def plan(self, record: Record, calls: Collection[str], seeds: int = SEEDS) -> AuditPlan:
         """What audits will ask, and about what that takes; nothing is asked. Works a lot: not for the engine's loop.
 
         Samples that an earlier audit has are not asked again.
@@ -169,7 +169,7 @@ class Audits:
             )
         return asyncio.run(self._plan(record, frozenset(calls), seeds))
 
-    def start(self, plan: Plan, keys: Mapping[str, str] | None = None) -> Future[Outcome]:
+    def start(self, plan: AuditPlan, keys: Mapping[str, str] | None = None) -> Future[AskedBeside]:
         """Ask what was planned. Each answer is on disk as soon as it is there; it stops at the run's budget.
 
         Args:
@@ -189,7 +189,7 @@ class Audits:
         )
         return self.under_way[run]
 
-    async def _keep(self, plan: Plan, asked: Asked[Any], called: Called) -> None:
+    async def _keep(self, plan: AuditPlan, asked: Asked[Any], called: Called) -> None:
         audited, (condition, number), _ = plan.questions[asked.path]
         sample = Sample(
             audited=audited.call.path,
@@ -201,7 +201,7 @@ class Audits:
         )
         await self._writer.do(partial(self._asides.add, plan.record.run.id, sample))
 
-    async def _plan(self, record: Record, calls: frozenset[str], seeds: int) -> Plan:
+    async def _plan(self, record: Record, calls: frozenset[str], seeds: int) -> AuditPlan:
         run, procedure = record.run, self._procedures[record.run.procedure]
         chosen = [one for one in auditable(procedure, record) if one.call.path in calls]
         have = {
@@ -225,7 +225,7 @@ class Audits:
                     if (path, one.call.keys[-1], condition, number) not in have:
                         asked = _asked(put[path], one.peers, condition, number, limit)
                         questions[asked.path] = one, (condition, number), asked
-        return Plan(record, questions, await self._estimate(questions, root, run.id), tuple(left_out))
+        return AuditPlan(record, questions, await self._estimate(questions, root, run.id), tuple(left_out))
 
     async def _estimate(
         self, questions: Mapping[str, tuple[Audited, Wanted, Asked[Any]]], root: str, run: str

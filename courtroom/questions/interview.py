@@ -13,7 +13,7 @@ from pydantic import Field
 
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asked import Asked
-from courtroom.engine.beside import Outcome
+from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -39,7 +39,7 @@ class Said(Answer):
     answer: str = Field(min_length=1, description="Your answer, in a few sentences.")
 
 
-class Question(Task[Said]):
+class InterviewQuestion(Task[Said]):
     """A person's question to a member, after its last call."""
 
     name = "interview"
@@ -61,14 +61,14 @@ class Question(Task[Said]):
         )
 
 
-def offline(task: Question, draw: random.Random) -> Said:
+def offline(task: InterviewQuestion, draw: random.Random) -> Said:
     """The offline model can't answer; it says so and gives the reasons on record."""
     if not task.reasons:
         return Said(answer=f"{NOTICE} It can't answer questions, and no reasons of this member are on record.")
     return Said(answer=f"{NOTICE} It can't answer questions. The reasons on record are: {' '.join(task.reasons)}")
 
 
-METHODS: Methods = {Question: offline}
+METHODS: Methods = {InterviewQuestion: offline}
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class After:
 
     async def render(self, task: Task[Any], *, sees: bool) -> Sequence[Message]:
         """What the member knew, then the question."""
-        assert isinstance(task, Question)
+        assert isinstance(task, InterviewQuestion)
         return *self.messages, Message("user", (task.text() + answer_form(task.form),))
 
 
@@ -119,7 +119,7 @@ class Interviews:
 
     def ask(
         self, record: Record, after: Called, question: str, who: str = "", keys: Mapping[str, str] | None = None
-    ) -> Future[Outcome]:
+    ) -> Future[AskedBeside]:
         """Ask the member of a call what it thinks, as it stood after that call. The run goes on, or waits, as it did.
 
         The answer is on disk as soon as it is there, see `AsideStore.interviews`. One question after one call has one
@@ -153,7 +153,7 @@ class Interviews:
         limit = budget(self._procedures[record.run.procedure], record)
         return Asked(
             member=member,
-            task=Question(question=question, reasons=_reasons(record, after)),
+            task=InterviewQuestion(question=question, reasons=_reasons(record, after)),
             setup=record.setup.model_copy(update={"budget": limit}),
             prompts=After((*self._answers.request(key), answered)),
             seed=record.run.seed,
@@ -162,7 +162,7 @@ class Interviews:
         )
 
     async def _keep(self, run: str, after: Called, who: str, asked: Asked[Any], called: Called) -> None:
-        assert isinstance(asked.task, Question)
+        assert isinstance(asked.task, InterviewQuestion)
         answer = called.error if called.value is None else Said.model_validate(called.value).answer
         interview = Interview(
             member=after.member,

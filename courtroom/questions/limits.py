@@ -9,7 +9,7 @@ from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run_input import RunInput
-from courtroom.engine.setup import Budget
+from courtroom.engine.setup import Budget, Setup
 from courtroom.questions.asides import Aside
 from courtroom.strict import Strict
 
@@ -37,7 +37,8 @@ def cost(calls: Iterable[Called]) -> Cost:
 def budget(procedure: Procedure, record: Record) -> Budget:
     """The run's budget as it is now: a person may have raised it."""
     at = RunInput(procedure, record.case, record.setup, record.run.seed, record.interventions)
-    return at.at(len(record.stages)).setup.budget
+    setup: Setup = at.at(len(record.stages)).setup
+    return setup.budget
 
 
 def failures(asides: Iterable[Aside]) -> Counter[str]:

@@ -32,7 +32,7 @@ MEANINGS: Mapping[Name, str] = {
 }
 
 
-class Counts(Strict):
+class ConditionCounts(Strict):
     """The answers under one condition."""
 
     again: int = 0
@@ -47,7 +47,7 @@ class Counts(Strict):
         return Fraction(self.again, self.again + self.other)
 
 
-def count(samples: Iterable[Sample], choice: str) -> dict[Condition, Counts]:
+def count(samples: Iterable[Sample], choice: str) -> dict[Condition, ConditionCounts]:
     """The answers by condition.
 
     Args:
@@ -59,10 +59,10 @@ def count(samples: Iterable[Sample], choice: str) -> dict[Condition, Counts]:
     for (condition, _), given in last.items():
         what = "missing" if given is None else "again" if given == choice else "other"
         found.setdefault(condition, Counter())[what] += 1
-    return {condition: Counts(**counter) for condition, counter in found.items()}
+    return {condition: ConditionCounts(**counter) for condition, counter in found.items()}
 
 
-def name(counts: Mapping[Condition, Counts], *, changed: bool) -> Name:
+def name(counts: Mapping[Condition, ConditionCounts], *, changed: bool) -> Name:
     """The name of a change; the first of these rules that holds gives it.
 
     1. *not clear*: there is no answer under one of the four conditions.

@@ -16,12 +16,12 @@ from courtroom.engine.setup import Member
 from courtroom.figures.palette import tone
 from courtroom.knowledge.search import Search
 from courtroom.room.seating import Place, places
-from courtroom.room.spoken import Fact, Part, spoken, spoken_so_far
+from courtroom.room.spoken import Fact, SpokenPart, spoken, spoken_so_far
 from courtroom.strict import Strict
 
 
 class Side(Strict):
-    """What can be voted for, told by word, shape and colour."""
+    """What can be voted for, shown by word, shape and colour."""
 
     name: str
     title: str
@@ -31,7 +31,7 @@ class Side(Strict):
     dark: str
 
 
-class Seat(Strict):
+class RoomSeat(Strict):
     """A member in the room."""
 
     id: str
@@ -60,7 +60,7 @@ class Moment(Strict):
     """Of a stage, a call or a ballot."""
     title: str = ""
     member: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SpokenPart, ...] = ()
     facts: tuple[Fact, ...] = ()
     person: bool = False
     failed: bool = False
@@ -83,7 +83,7 @@ class Speaking(Strict):
     path: str
     member: str
     title: str
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SpokenPart, ...] = ()
 
 
 class Ended(Strict):
@@ -97,7 +97,7 @@ class Ended(Strict):
     summary: str
 
 
-class Scene(Strict):
+class RoomScene(Strict):
     """All that the player needs."""
 
     run: str
@@ -106,7 +106,7 @@ class Scene(Strict):
     status: str
     reason: str = ""
     sides: tuple[Side, ...]
-    seats: tuple[Seat, ...]
+    seats: tuple[RoomSeat, ...]
     seating: str
     carries: bool
     """Whether members vote on the same question again, so that a vote stands until the next."""
@@ -123,7 +123,7 @@ class Scene(Strict):
     verdict: Ended | None
 
 
-def scene(record: Record, procedure: Procedure) -> Scene:
+def scene(record: Record, procedure: Procedure) -> RoomScene:
     """The scene of a run as it stands.
 
     Args:
@@ -134,7 +134,7 @@ def scene(record: Record, procedure: Procedure) -> Scene:
     known = {choice.name for choice in procedure.choices}
     begun = {stage.stage_kind for stage in record.stages}
     last = max((n for n, kind in enumerate(procedure.stages) if kind.name in begun), default=-1)
-    return Scene(
+    return RoomScene(
         run=record.run.id,
         title=record.run.title,
         procedure=procedure.title,
@@ -177,7 +177,7 @@ def speaking(open_calls: Mapping[str, OpenCall]) -> tuple[Speaking, ...]:
     )
 
 
-def _seats(record: Record, procedure: Procedure) -> Iterator[Seat]:
+def _seats(record: Record, procedure: Procedure) -> Iterator[RoomSeat]:
     members = record.members or procedure.panel(record.setup)
     titles = {role.name: role.title for role in procedure.roles}
     voting = {role.name for role in procedure.roles if role.votes}
@@ -189,7 +189,7 @@ def _seats(record: Record, procedure: Procedure) -> Iterator[Seat]:
     seated = {member.id for member in members}
     for member in (*members, *(one for one in record.everybody if one.id not in seated)):
         persona = member.persona
-        yield Seat(
+        yield RoomSeat(
             id=member.id,
             name=member.name,
             role=titles.get(member.role, member.role),
@@ -252,7 +252,9 @@ def _moment(
                 path=event.path,
                 title=event.title,
                 member=event.member,
-                parts=said.parts if event.value is not None else (Part(label="No answer", text=event.error or "-"),),
+                parts=said.parts
+                if event.value is not None
+                else (SpokenPart(label="No answer", text=event.error or "-"),),
                 facts=said.facts,
                 person=event.source == "person",
                 failed=event.value is None,
@@ -289,4 +291,4 @@ def _moment(
 
 
 def _act(one: Intervention, start: float) -> Moment:
-    return Moment(kind="act", title=f"{one.who} {one.told()}", seconds=round(max(0.0, one.at - start), 2))
+    return Moment(kind="act", title=f"{one.who} {one.described()}", seconds=round(max(0.0, one.at - start), 2))

@@ -20,7 +20,7 @@ _SENTENCE = re.compile(r"\S+\s+\S+\s+\S+\s+\S|[\u3400-\u9fff，、：；（）�
 """Four words, or eight Chinese characters."""
 
 
-class Part(Strict):
+class SpokenPart(Strict):
     """A few sentences with the name of their field."""
 
     label: str
@@ -34,44 +34,44 @@ class Fact(Strict):
     value: str
 
 
-class Spoken(Strict):
+class SpokenAnswer(Strict):
     """An answer as people read it."""
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SpokenPart, ...] = ()
     facts: tuple[Fact, ...] = ()
 
 
-def spoken(value: Mapping[str, Any]) -> Spoken:
+def spoken(value: Mapping[str, Any]) -> SpokenAnswer:
     """The sentences and the facts of an answer, in its own order; quotes and lists of sentences are joined."""
-    parts: list[Part] = []
+    parts: list[SpokenPart] = []
     facts: list[Fact] = []
     for name, item in _leaves(value):
         label = name.replace("_", " ").capitalize()
         if isinstance(item, list):
             texts = [str(one).strip() for one in item if str(one).strip()]
             if any(_SENTENCE.search(text) for text in texts):
-                parts.append(Part(label=label, text=_cut("\n".join(texts))))
+                parts.append(SpokenPart(label=label, text=_cut("\n".join(texts))))
             elif texts:
                 facts.append(Fact(label=label, value=_cut(", ".join(texts), SHORT)))
         elif isinstance(item, str) and (_SENTENCE.search(item) or len(item) > SHORT):
-            parts.append(Part(label=label, text=_cut(item.strip())))
+            parts.append(SpokenPart(label=label, text=_cut(item.strip())))
         elif item is not None and str(item).strip():
-            told = {True: "yes", False: "no"}[item] if isinstance(item, bool) else str(item).strip()
-            facts.append(Fact(label=label, value=told))
-    return Spoken(parts=tuple(parts[:MOST_PARTS]), facts=tuple(facts[:MOST_FACTS]))
+            line = {True: "yes", False: "no"}[item] if isinstance(item, bool) else str(item).strip()
+            facts.append(Fact(label=label, value=line))
+    return SpokenAnswer(parts=tuple(parts[:MOST_PARTS]), facts=tuple(facts[:MOST_FACTS]))
 
 
-def spoken_so_far(text: str) -> Spoken:
+def spoken_so_far(text: str) -> SpokenAnswer:
     """What an answer says while it streams in: the sentences so far, never the JSON around them."""
     begun = text.rpartition("</think>")[2]
     start = begun.find("{")
     if start < 0:
-        return Spoken()
+        return SpokenAnswer()
     try:
         value = from_json(begun[start:].partition("```")[0], allow_partial="trailing-strings")
     except ValueError:
-        return Spoken()
-    return Spoken(parts=spoken(value).parts) if isinstance(value, dict) else Spoken()
+        return SpokenAnswer()
+    return SpokenAnswer(parts=spoken(value).parts) if isinstance(value, dict) else SpokenAnswer()
 
 
 def _leaves(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

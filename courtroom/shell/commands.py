@@ -1,4 +1,4 @@
-"""All commands of the shell, and how an error of one is told."""
+"""All commands of the shell, and how an error of one is reported."""
 
 from __future__ import annotations
 

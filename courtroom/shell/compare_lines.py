@@ -17,7 +17,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
     """Runs by letter, what was put in, votes, and how much of the answers and look-ups is the same."""
     letters = LETTERS[: len(comparison.runs)]
     for letter, run in zip(letters, comparison.runs, strict=True):
-        yield f"{letter}  {_told(run)}"
+        yield f"{letter}  {_described(run)}"
     for kind, difference in comparison.differences.all():
         where = difference.path if difference.path == kind else f"{kind} {difference.path}"
         yield f"{where}: {_values(letters, difference.values)}"
@@ -26,13 +26,13 @@ def lines(comparison: Comparison) -> Iterator[str]:
     for ballot in comparison.ballots:
         yield _ballot(letters, ballot)
     states = Counter[str](answer.state for answer in comparison.answers)
-    told = ", ".join(f"{states[state]} {state}" for state in ("same", *APART, "not yet") if states[state])
-    yield f"answers: {told or 'none'}" + (f"; from {comparison.parts_at} on" if comparison.parts_at else "")
+    text = ", ".join(f"{states[state]} {state}" for state in ("same", *APART, "not yet") if states[state])
+    yield f"answers: {text or 'none'}" + (f"; from {comparison.parts_at} on" if comparison.parts_at else "")
     found = [all(one.runs) for look_up in comparison.look_ups for one in look_up.found]
     yield f"looked up: {sum(found)} in common, {len(found) - sum(found)} not"
 
 
-def _told(run: RunFacts) -> str:
+def _described(run: RunFacts) -> str:
     facts = [run.run, run.procedure, run.case, f"seed {run.seed}", run.status]
     facts += [f"fork of {run.parent}"] if run.parent else []
     facts += [f"verdict {run.verdict.outcome}"] if run.verdict else []

@@ -15,6 +15,8 @@ from courtroom.cases.readers.numbered_labels import NumberedLabels, names_from
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.checking import examine
 from courtroom.datasets.importing import Imported, Order
+from courtroom.datasets.near import near_duplicates
+from courtroom.datasets.precedents import precedent_id
 from courtroom.datasets.row import DatasetInfo
 from courtroom.datasets.statistics import measure
 from courtroom.errors import CourtroomError
@@ -62,7 +64,7 @@ def import_(
         except NumberedLabels as error:
             order = _asked(order, error)
             done = house.dataset_imports.run(order, _progress)
-        _tell(done, json_)
+        _report(done, json_)
 
 
 @app.command("list")
@@ -100,8 +102,8 @@ def show(
             house.datasets.rows(name, version, split, None, shown, sample, seed, category, contains) if shown else ()
         )
         if json_:
-            told = {**found.model_dump(), "rows": [row.model_dump(mode="json") for row in rows]}
-            print(json.dumps(told, ensure_ascii=False))
+            values = {**found.model_dump(), "rows": [row.model_dump(mode="json") for row in rows]}
+            print(json.dumps(values, ensure_ascii=False))
             return
         info = found.info
         print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\tfrom {info.source}\t{info.made}")
@@ -139,13 +141,18 @@ def split_(
 
 @app.command()
 def check(name: str, version: Version = None, json_: Json = False) -> None:
-    """Look for repeated rows, rows in several splits, and texts with several outcomes; exit code 1 where there are any."""
+    """Look for repeated rows, rows in several splits, and texts with several outcomes; exit code 1 where there are any.
+
+    Rows that say nearly the same are told too; they are no error.
+    """
     with opened() as house:
         found = examine(house.datasets, name, version)
+        near = near_duplicates(house.datasets, name, version)
         if json_:
-            print(json.dumps(found.model_dump(), ensure_ascii=False))
+            print(json.dumps({**found.model_dump(), "near": near.model_dump()}, ensure_ascii=False))
         else:
-            print("\n".join(found.sentences()) or f"{name}: nothing is wrong with its {found.info.count} rows.")
+            told = [*found.sentences(), *near.sentences()]
+            print("\n".join(told) or f"{name}: nothing is wrong with its {found.info.count} rows.")
     raise typer.Exit(0 if found.clean else 1)
 
 
@@ -170,7 +177,7 @@ def _into_knowledge(house: Courthouse, name: str, split: str | None) -> int:
     for row in house.datasets.rows(name, split=split):
         if not isinstance(row.case, CriminalCase):
             raise CourtroomError(f"“{name}” holds no criminal cases; only they can be precedents here.")
-        taken.append(row.case.model_copy(update={"id": f"{name[:30]}-{row.id}"[:80]}))
+        taken.append(row.case.model_copy(update={"id": precedent_id(name, row.id)}))
         if len(taken) == 200:
             house.knowledge.cases.add(taken)
             done, taken = done + len(taken), []
@@ -191,7 +198,7 @@ def _renamed(pairs: list[str]) -> dict[str, str]:
 
 
 def _asked(order: Order, error: NumberedLabels) -> Order:
-    """The order with the names that a person at the terminal gives; elsewhere the error is told."""
+    """The order with the names that a person at the terminal gives; elsewhere the error is reported."""
     if not sys.stdin.isatty():
         raise CourtroomError(f"{error} Use --labels.") from error
     print(error, file=sys.stderr)
@@ -200,11 +207,11 @@ def _asked(order: Order, error: NumberedLabels) -> Order:
     return order.model_copy(update={"names": checked})
 
 
-def _tell(done: Imported, as_json: bool) -> None:
+def _report(done: Imported, as_json: bool) -> None:
     info = done.info
     if as_json:
-        told: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}
-        print(json.dumps({**told, "problems": [str(one) for one in done.problems]}, ensure_ascii=False))
+        values: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}
+        print(json.dumps({**values, "problems": [str(one) for one in done.problems]}, ensure_ascii=False))
     else:
         print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}")
     for problem in done.problems[:MOST_SHOWN]:

@@ -1,4 +1,4 @@
-"""How a command drives a run to its end, or to a stage, and tells its result."""
+"""How a command drives a run to its end, or to a stage, and reports its result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from courtroom.shell.output import follow, print_result, result
 
 
 def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None:
-    """Go on with a run, tell its progress, print its result. Ctrl-C pauses it.
+    """Go on with a run, report its progress, print its result. Ctrl-C pauses it.
 
     Raises:
         CourtroomError: there is no stage `until`.

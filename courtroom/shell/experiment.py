@@ -13,13 +13,14 @@ import typer
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.shell.experiment_figure import figure
 from courtroom.shell.house import opened
 from courtroom.shell.options import Json, Model, Set, pairs
 from courtroom.shell.output import LOOK_S, write
 
 if TYPE_CHECKING:
-    from courtroom.experiments.estimate import Takes
-    from courtroom.experiments.results import Results
+    from courtroom.experiments.estimate import ExperimentEstimate
+    from courtroom.experiments.results import ExperimentResults
     from courtroom.experiments.spec import Experiment
 
 app = typer.Typer(
@@ -151,12 +152,52 @@ def export(
     with opened() as house:
         found = house.experiments.results(name)
         if to.suffix == ".md":
-            write(to, markdown(found.table, found.pairs, found.overall))
+            write(to, markdown(found.table, found.pairs, found.overall, found.notes))
         elif to.suffix == ".tex":
             write(to, latex(found.table, found.pairs))
         else:
             write_frame(frame_of(found.rows, found.measures), to)
         print(to)
+
+
+app.command("figure")(figure)
+
+
+@app.command("inspect")
+def inspect(
+    name: Name,
+    to: Annotated[Path, typer.Option(help="A folder for the logs, one for each arm.")],
+) -> None:
+    """Write an experiment as logs of Inspect: `inspect view --log-dir FOLDER` opens them. Needs the extra `inspect`."""
+    from courtroom.experiments.inspect_log import write_logs
+
+    with opened() as house:
+        for path in write_logs(house.experiments.results(name), to, house.record, house.answers):
+            print(path)
+
+
+@app.command("spans")
+def spans(
+    name: Name,
+    to: Annotated[Path | None, typer.Option(help="A file for OTLP in JSON, a line a run (.jsonl).")] = None,
+    endpoint: Annotated[
+        str | None,
+        typer.Option(help="An OTLP/HTTP receiver's address for traces; by default that of OTEL_EXPORTER_OTLP_*."),
+    ] = None,
+    texts: Annotated[bool, typer.Option("--texts", help="Also what was sent and what came back.")] = False,
+) -> None:
+    """Write an experiment's runs as OpenTelemetry spans to a file, or send them to a receiver. Needs the extra `otel`."""
+    from courtroom.experiments.spans import as_json, send, traces
+
+    if to is not None and endpoint is not None:
+        raise CourtroomError("Give --to for a file or --endpoint for a receiver, not both.")
+    with opened() as house:
+        several = traces(house.experiments.results(name), house.record, house.answers, texts)
+        if to is None:
+            print(f"{send(several, endpoint)} runs sent.")
+        else:
+            write(to, "".join(f"{as_json(one)}\n" for one in several))
+            print(to)
 
 
 @app.command("sure")
@@ -194,16 +235,16 @@ def _progress(done: int, total: int) -> None:
 
 
 def _follow(house: Courthouse, name: str, as_json: bool) -> None:
-    """Tell progress on stderr until the experiment is done or paused, then print its table; Ctrl-C pauses it."""
-    store, told = house.experiments.store, -1
+    """Report progress on stderr until the experiment is done or paused, then print its table; Ctrl-C pauses it."""
+    store, shown = house.experiments.store, -1
     settled = house.experiments.settled(name)
     try:
         while not settled.done():
             counts = store.counts(name)
             ended = sum(many for (_, state), many in counts.items() if state != "waiting")
-            if ended != told:
+            if ended != shown:
                 print(f"{ended} of {sum(counts.values())} cells", file=sys.stderr)
-                told = ended
+                shown = ended
             wait([settled], timeout=max(LOOK_S, 0.5))
         settled.result()
     except KeyboardInterrupt:
@@ -216,25 +257,26 @@ def _follow(house: Courthouse, name: str, as_json: bool) -> None:
     raise typer.Exit(1 if any(row.state == "failed" for row in found.rows) else 0)
 
 
-def _print_results(found: Results, as_json: bool) -> None:
+def _print_results(found: ExperimentResults, as_json: bool) -> None:
     from courtroom.experiments.written import markdown
 
     if as_json:
         print(json.dumps(_finite(found.as_data()), ensure_ascii=False))
     else:
-        print(markdown(found.table, found.pairs, found.overall))
+        print(markdown(found.table, found.pairs, found.overall, found.notes))
 
 
-def _print_estimate(takes: Takes, as_json: bool) -> None:
+def _print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:
     if as_json:
         print(json.dumps(asdict(takes), ensure_ascii=False))
         return
     for arm in takes.arms:
         money = "price not known" if arm.money is None else f"US$ {arm.money:.4g}"
         print(f"{arm.arm}\t{arm.cells} cells\t{arm.calls} calls\t{arm.tokens} tokens\t{money}")
+    teaching = f" ({takes.training} of them only teach)" if takes.training else ""
     money = "an unknown amount of money" if takes.money is None else f"US$ {takes.money:.4g}"
     print(
-        f"{takes.cells} cells take about {takes.calls} calls, {takes.tokens} tokens and {money}. Answers that cells share, "
+        f"{takes.cells} cells{teaching} take about {takes.calls} calls, {takes.tokens} tokens and {money}. Answers that cells share, "
         f"or that are on record, save {takes.shared} calls. {takes.rehearsed} cells were rehearsed."
     )
 

@@ -46,7 +46,7 @@ def fork(
             drive(house, house.fork(run, setup, seed, interventions=planned), None, json_)
         wanted = parent.run.seed if seed is None else seed
         found = house.estimate(parent.run.procedure, parent.case, setup, wanted, run, interventions=planned)
-    _tell(found, json_)
+    _report(found, json_)
 
 
 def compare(
@@ -59,7 +59,7 @@ def compare(
     print(found.model_dump_json() if json_ else "\n".join(lines(found)))
 
 
-def _tell(found: Estimate, as_json: bool) -> None:
+def _report(found: Estimate, as_json: bool) -> None:
     ask = found.calls - found.on_record
     if as_json:
         print(json.dumps({"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": dict(found.anew)}))

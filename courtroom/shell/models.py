@@ -15,7 +15,7 @@ from courtroom.settings import from_environment
 from courtroom.shell.options import Json
 
 if TYPE_CHECKING:
-    from courtroom.upkeep.model_check import Trial
+    from courtroom.upkeep.model_check import ModelTrial
 
 app = typer.Typer(help="Try out a model.", no_args_is_help=True)
 
@@ -37,7 +37,7 @@ def check(
 
     spec = ModelSpec(id=model, connection=connection, temperature=0.0, max_tokens=500)
 
-    async def all_of(found: AsyncIterator[Trial]) -> list[Trial]:
+    async def all_of(found: AsyncIterator[ModelTrial]) -> list[ModelTrial]:
         done = []
         async for trial in found:
             done.append(trial)
@@ -54,6 +54,6 @@ def check(
         print("What it cost is not known: LiteLLM has no price for this model.")
 
 
-def _line(trial: Trial) -> str:
+def _line(trial: ModelTrial) -> str:
     used = f"{trial.prompt_tokens:,} + {trial.completion_tokens:,} tokens, {trial.seconds:.1f} s"
     return f"{'ok' if trial.works else 'no'}\t{trial.about}\t{trial.sentence} ({used})"

@@ -20,18 +20,18 @@ LOOK_S = 0.1
 
 
 def follow(house: Courthouse, run: str) -> None:
-    """Tell a run's progress on stderr until it is done, failed or paused; see `Runner.wait`."""
+    """Report a run's progress on stderr until it is done, failed or paused; see `Runner.wait`."""
     settled = house.runner.do(house.runner.settled(run))
-    told, trouble = 0, ""
+    count, trouble = 0, ""
     while True:
         over = settled.done()
         if (why := house.runner.trouble(run)) != trouble:
             trouble = why
             print(why or "The run goes on.", file=sys.stderr)
         stages = house.store.stages(run)
-        for name in stages[told:]:
+        for name in stages[count:]:
             print(f"{name} ...", file=sys.stderr)
-        told = len(stages)
+        count = len(stages)
         if over:
             settled.result()
             row = house.store.run(run)
@@ -45,7 +45,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
 
     Args:
         name: the run's id.
-        before: what the run had paid for when this command began: for it, all that was served from the record.
+        before: what the run had been billed when this command began: for it, all that was served from the record.
     """
     record = house.record(name)
     new = {
@@ -113,7 +113,7 @@ def write(path: Path, text: str) -> None:
 
 
 def tell_unreadable(rows: Iterable[Unreadable]) -> None:
-    """Tell on stderr what could not be listed."""
+    """Report on stderr what could not be listed."""
     for row in rows:
         print(row, file=sys.stderr)
 

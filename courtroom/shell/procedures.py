@@ -32,9 +32,9 @@ def procedures() -> None:
     """All procedures, a line each: name, kind of case, origin, title. Exit code 1 where one can't be used."""
     house = Courthouse()  # what goes wrong is in its log
     for name, procedure in house.procedures.items():
-        print(f"{name}\t{procedure.hears}\t{house.origins.get(name, 'courtroom')}\t{procedure.title}")
-    for told in house.broken.values():
-        print(told, file=sys.stderr)
+        print(f"{name}\t{procedure.case_kind}\t{house.origins.get(name, 'courtroom')}\t{procedure.title}")
+    for text in house.broken.values():
+        print(text, file=sys.stderr)
     house.close()
     raise typer.Exit(1 if house.broken else 0)
 

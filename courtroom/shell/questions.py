@@ -12,7 +12,7 @@ from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.questions.audit import MOST_SEEDS, SEEDS, Audit, Plan, auditable, shares, why_none
+from courtroom.questions.audit import MOST_SEEDS, SEEDS, Audit, AuditPlan, auditable, shares, why_none
 from courtroom.questions.interview import last_call
 from courtroom.questions.limits import Cost, cost
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement, check_target
@@ -47,7 +47,7 @@ def audit(
         _print(_found(found, (*plan.left_out, why, stopped)), json_)
 
 
-def _estimated(house: Courthouse, plan: Plan, why: str) -> dict[str, Any]:
+def _estimated(house: Courthouse, plan: AuditPlan, why: str) -> dict[str, Any]:
     loads = plan.estimate.loads
     return {
         "ask": plan.estimate.calls - plan.estimate.on_record,
@@ -78,8 +78,8 @@ def _print(result: dict[str, Any], as_json: bool) -> None:
         print(json.dumps(result, ensure_ascii=False))
         return
     if "ask" in result:
-        told = "free" if result["cost"] == 0 else f"about US$ {result['cost'] or 0:.4g}"
-        price = "price unknown" if result["cost"] is None else told
+        text = "free" if result["cost"] == 0 else f"about US$ {result['cost'] or 0:.4g}"
+        price = "price unknown" if result["cost"] is None else text
         print(
             f"{result['ask']} calls would be asked, {result['serve']} are on record; "
             f"about {result['tokens']:,} tokens, {price}."
@@ -123,8 +123,8 @@ def interview(
         if called.value is None:
             raise CourtroomError(called.error)
         if json_:
-            told = {"member": member, "after": call.path, "question": question, "answer": called.value["answer"]}
-            print(json.dumps({**told, "cost": cost([called]).model_dump(mode="json")}, ensure_ascii=False))
+            values = {"member": member, "after": call.path, "question": question, "answer": called.value["answer"]}
+            print(json.dumps({**values, "cost": cost([called]).model_dump(mode="json")}, ensure_ascii=False))
         else:
             print(called.value["answer"])
 

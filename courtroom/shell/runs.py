@@ -20,7 +20,7 @@ from courtroom.shell.output import print_result, result, tell_unreadable, write
 def run(
     case: Annotated[str, typer.Argument(help="A case's id, or a file.")],
     procedure: Annotated[
-        str | None, typer.Option(help="Which procedure hears it; default: the first that hears cases of its kind.")
+        str | None, typer.Option(help="Which procedure; default: the first that takes cases of its kind.")
     ] = None,
     model: Model = None,
     seed: Annotated[int, typer.Option(help="What all chance depends on.")] = 0,

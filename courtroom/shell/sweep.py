@@ -17,7 +17,7 @@ from courtroom.shell.options import Json
 from courtroom.shell.output import LOOK_S
 from courtroom.sweeps.plan import (
     Axis,
-    Plan,
+    SweepPlan,
     grid,
     left_out,
     singly,
@@ -52,10 +52,10 @@ def sweep(
         else:
             name, wanted = "", _plan(house, run, vary or [], drop or [], propose, cross, seeds)
         if estimate:
-            found = house.sweeps.estimate(wanted, lambda done, total: _tell(f"Rehearsed {done} of {total}"))
-            told = f"{found.runs} runs: {found.ask} calls would be asked, {found.serve} are served from the record."
+            found = house.sweeps.estimate(wanted, lambda done, total: _report(f"Rehearsed {done} of {total}"))
+            text = f"{found.runs} runs: {found.ask} calls would be asked, {found.serve} are served from the record."
             takes = {"variants": len(wanted.variants), "runs": found.runs, "ask": found.ask, "serve": found.serve}
-            print(json.dumps(takes) if json_ else told)
+            print(json.dumps(takes) if json_ else text)
             return
         name = name or house.sweeps.start(wanted)
         house.sweeps.go(name)
@@ -103,7 +103,7 @@ def _line(one: Result) -> dict[str, Any]:
 
 def _plan(
     house: Courthouse, run: str, vary: list[str], drop: list[str], budget: int | None, cross: bool, seeds: int
-) -> Plan:
+) -> SweepPlan:
     base = house.sweeps.base(run)
     procedure = house.procedures[base.run.procedure]
     wanted = list(range(base.run.seed, base.run.seed + seeds))
@@ -123,7 +123,7 @@ def _plan(
             raise typer.BadParameter(f"--drop {what}: {known}.")
         axes.append(offered[what])
     if budget is not None:
-        proposed = house.sweeps.propose(run, budget, lambda done, total: _tell(f"Rehearsed {done} of {total}"))
+        proposed = house.sweeps.propose(run, budget, lambda done, total: _report(f"Rehearsed {done} of {total}"))
         axes.append(tuple(variant for variant, _ in proposed))
     return house.sweeps.plan(run, grid(*axes) if cross else singly(*axes), wanted)
 
@@ -135,9 +135,9 @@ def _seed(value: Any) -> int:
 
 
 def _follow(house: Courthouse, name: str) -> None:
-    """Tell progress on stderr until the sweep is done, paused or cancelled; Ctrl-C pauses it."""
-    _tell(name)
-    told = -1
+    """Report progress on stderr until the sweep is done, paused or cancelled; Ctrl-C pauses it."""
+    _report(name)
+    text = -1
     settled = house.sweeps.settled(name)
     try:
         while True:
@@ -145,12 +145,12 @@ def _follow(house: Courthouse, name: str) -> None:
             row = house.sweeps.store.sweep(name)
             cells = house.sweeps.store.cells(name)
             done = sum(cell.status == "done" for cell in cells)
-            if done != told:
-                _tell(f"{done} of {len(cells)} runs are done")
-                told = done
+            if done != text:
+                _report(f"{done} of {len(cells)} runs are done")
+                text = done
             if over:
                 settled.result()
-                _tell(f"{row.status}. {row.reason}".strip())
+                _report(f"{row.status}. {row.reason}".strip())
                 return
             wait([settled], timeout=LOOK_S)
     except KeyboardInterrupt:
@@ -158,7 +158,7 @@ def _follow(house: Courthouse, name: str) -> None:
     house.sweeps.wait(name)
 
 
-def _tell(text: str) -> None:
+def _report(text: str) -> None:
     print(text, file=sys.stderr)
 
 

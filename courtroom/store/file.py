@@ -111,17 +111,17 @@ def damaged(path: Path) -> StoreError:
 
 def explained(error: sqlite3.Error, path: Path) -> StoreError:
     """One sentence for what SQLite says of a store."""
-    told = str(error).lower()
-    if "readonly" in told or "unable to open" in told:
+    text = str(error).lower()
+    if "readonly" in text or "unable to open" in text:
         return StoreError(f"{path} can't be written. Allow writing to its folder, {ELSEWHERE}.")
-    if "full" in told:
+    if "full" in text:
         return StoreError(f"The disk with {path} is full. Make room, then go on; what is on record stays.")
-    if "locked" in told or "busy" in told:
+    if "locked" in text or "busy" in text:
         return StoreError(f"{path} is held by another program. Close that one, then try again.")
-    if "disk i/o" in told:
+    if "disk i/o" in text:
         return StoreError(f"The disk with {path} fails. Check it, then try again; what is on record stays.")
     if isinstance(error, sqlite3.OperationalError) and not any(
-        word in told for word in ("malformed", "corrupt", "not a database")
+        word in text for word in ("malformed", "corrupt", "not a database")
     ):
         return StoreError(
             f"{path} can't be used: {error}. `python -m courtroom doctor` says what is wrong with it; the log has more."

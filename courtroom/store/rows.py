@@ -1,4 +1,4 @@
-"""Rows that can't be read: each is told as such, and hides no other."""
+"""Rows that can't be read: each is shown as such, and hides no other."""
 
 from __future__ import annotations
 

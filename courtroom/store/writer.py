@@ -1,4 +1,4 @@
-"""Writes in a thread of their own: one after the other, held while the disk takes none, and tried again."""
+"""Writes in a thread of their own: in order, those that wait in one transaction, held while the disk takes none."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import errno
 import logging
 import sqlite3
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, TypeVar
 
 from courtroom.errors import CourtroomError
@@ -22,6 +24,10 @@ T = TypeVar("T")
 PROBE_S = 1.0
 """How often a write that the disk did not take is tried again."""
 LOOK_S = 0.05
+MOST = 500
+"""Writes of one transaction, at most."""
+APART_S = 0.002
+"""Seconds from the beginning of one transaction to that of the next, at least: in a crowd many writes share one."""
 
 FULL = "The disk is full: make room; the run goes on by itself."
 LOCKED = "Another program has locked the store: close it; the run goes on by itself."
@@ -49,7 +55,7 @@ def passing(error: BaseException) -> str:
 
 @contextmanager
 def plainly(then: str = "the run goes on by itself") -> Iterator[None]:
-    """What the disk does not take, where a person waits for it, is told in a sentence.
+    """What the disk does not take, where a person waits for it, is reported in a sentence.
 
     Args:
         then: the end of that sentence: what comes after the disk takes it again.
@@ -60,13 +66,16 @@ def plainly(then: str = "the run goes on by itself") -> Iterator[None]:
     try:
         yield
     except (sqlite3.OperationalError, OSError) as error:
-        if not (told := passing(error)):
+        if not (text := passing(error)):
             raise
-        raise CourtroomError(f"{told.partition(';')[0]}; {then}.") from error
+        raise CourtroomError(f"{text.partition(';')[0]}; {then}.") from error
 
 
 class Writer:
     """All writes of one process that must not be lost, and that nobody's loop may wait for.
+
+    Writes that wait together are committed together; a future is done after the commit. A write that fails is undone
+    alone, and its future has the error. A write must do nothing but write to the store: it may be repeated where the commit fails.
 
     A write that fails because the disk is full, the store locked or a device faulty is held in memory, with all that
     come after it, and tried again each second. What is held when the process is killed is lost: that can't be helped.
@@ -108,9 +117,9 @@ class Writer:
         while not done.done() and not self.trouble:
             await asyncio.wait([asyncio.wrap_future(done)], timeout=LOOK_S)
 
-    def listen(self, told: Callable[[str], None]) -> None:
-        """Have somebody told, in the writer's thread, each time that `trouble` changes."""
-        self._listeners.append(told)
+    def listen(self, notify: Callable[[str], None]) -> None:
+        """Have somebody notified, in the writer's thread, each time that `trouble` changes."""
+        self._listeners.append(notify)
 
     def end(self) -> None:
         """Hold nothing any more: what the disk does not take at once is given up, with its error."""
@@ -130,38 +139,69 @@ class Writer:
     # --- in the thread --------------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        while self._wait():
-            write, done = self._queue[0]
+        most = MOST
+        while some := self._wait(most):
+            began = time.monotonic()
             try:
-                result = write()
-            except Exception as error:  # noqa: BLE001  whoever put it in is told
+                results = self._written([write for write, _ in some])
+            except Exception as error:  # noqa: BLE001  their futures have it
                 why = passing(error)
                 if why and not self._ending:
-                    self._tell(why, error)
+                    self._report(why, error)
                     with self._some:
                         self._some.wait_for(lambda: self._ending, PROBE_S)
+                    most = 1
+                    continue
+                if len(some) > 1:  # one by one, so that each future has its own error alone
+                    most = 1
                     continue
                 if why:
                     log.error("a write is lost, as the disk did not take it: %s", error)
-                self._queue.popleft()
-                done.set_exception(error)
+                results = [error]
             else:
-                self._tell("")
+                self._report("")
+                most = MOST
+            for _ in some:
                 self._queue.popleft()
-                done.set_result(result)
-            del write, done
+            for (_, done), result in zip(some, results, strict=True):
+                if isinstance(result, Exception):
+                    done.set_exception(result)
+                else:
+                    done.set_result(result)
+            del some, results
+            time.sleep(max(0.0, began + APART_S - time.monotonic()))
 
-    def _wait(self) -> bool:
-        """Wait for a write; False when there will be none any more."""
+    def _written(self, writes: Sequence[Callable[[], Any]]) -> list[Any]:
+        """What the writes come to, all on disk; for one that failed its exception, and nothing of it on disk.
+
+        Raises:
+            Exception: the disk does not take them; nothing of any of them is on disk.
+        """
+        results: list[Any] = []
+        with self._database.transaction() as db:
+            for write in writes:
+                db.execute("SAVEPOINT one")
+                try:
+                    results.append(write())
+                except Exception as error:  # noqa: BLE001  whoever put it in is notified
+                    if passing(error) or not db.in_transaction:
+                        raise
+                    db.execute("ROLLBACK TO one")
+                    results.append(error)
+                db.execute("RELEASE one")
+        return results
+
+    def _wait(self, most: int) -> list[tuple[Callable[[], Any], Future[Any]]]:
+        """Wait for writes, and give the first ones; none when there will be none any more."""
         with self._some:
             self._some.wait_for(lambda: self._queue or self._closed)
-            return bool(self._queue)
+            return [*islice(self._queue, most)]
 
-    def _tell(self, why: str, error: Exception | None = None) -> None:
+    def _report(self, why: str, error: Exception | None = None) -> None:
         if why == self.trouble:
             return
         self.trouble = why
         if error is not None:
             log.warning("writes are held: %s", error)
-        for told in self._listeners:
-            told(why)
+        for text in self._listeners:
+            text(why)

@@ -43,7 +43,7 @@ Axis = tuple[Variant, ...]
 """Variants of one thing, of which a grid takes one at a time."""
 
 
-class Plan(Strict):
+class SweepPlan(Strict):
     """What a sweep is: a base run, its variants, the base among them as the first, and the seeds of each."""
 
     base: str
@@ -69,8 +69,8 @@ def members_left_out(procedure: Procedure, setup: Setup, case: Case, seed: int) 
 def evidence_left_out(case: Case) -> Axis:
     """Each part of the case that can be left out, in turn."""
     return tuple(
-        Variant(name=f"without {part}" + (f": {_short(told)}" if told else ""), kind="evidence", without=(part,))
-        for part, told in case.parts()
+        Variant(name=f"without {part}" + (f": {_short(text)}" if text else ""), kind="evidence", without=(part,))
+        for part, text in case.parts()
     )
 
 
@@ -126,7 +126,7 @@ def applied(variant: Variant, setup: Setup, case: Case) -> tuple[Setup, Case]:
 
 def plan(
     base: str, procedure: Procedure, setup: Setup, case: Case, variants: Sequence[Variant], seeds: Sequence[int]
-) -> Plan:
+) -> SweepPlan:
     """A plan with every variant tried against setup and case, and each that comes to another run only once.
 
     Raises:
@@ -142,7 +142,7 @@ def plan(
         raise CourtroomError(
             "Nothing would change: choose a value that differs from the run's own, or more seeds than one."
         )
-    return Plan(base=base, variants=tuple(found.values()), seeds=seeds)
+    return SweepPlan(base=base, variants=tuple(found.values()), seeds=seeds)
 
 
 def affordable(variants: Sequence[Variant], calls: Callable[[Variant], int], budget: int) -> list[tuple[Variant, int]]:

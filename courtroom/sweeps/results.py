@@ -10,8 +10,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from courtroom.engine.events import Verdict
-from courtroom.sweeps.plan import Kind, Plan
-from courtroom.sweeps.store import Cell
+from courtroom.sweeps.plan import Kind, SweepPlan
+from courtroom.sweeps.store import SweepCell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Results:
+class SweepResults:
     """All variants, in the order of the plan; the base is the first."""
 
     decided: str
@@ -79,7 +79,7 @@ class Results:
         return sorted(rows, key=lambda row: (-(row.flips / row.pairs), -abs(row.swing or 0.0)))
 
 
-def results(plan: Plan, cells: Sequence[Cell]) -> Results:
+def results(plan: SweepPlan, cells: Sequence[SweepCell]) -> SweepResults:
     """Results as far as the runs are done."""
     verdicts = {(cell.variant, cell.seed): cell.verdict for cell in cells if cell.status == "done" and cell.verdict}
     found = Counter(verdict.outcome for verdict in verdicts.values())
@@ -107,7 +107,7 @@ def results(plan: Plan, cells: Sequence[Cell]) -> Results:
                 pairs=len(paired),
             )
         )
-    return Results(decided, outcomes, tuple(rows))
+    return SweepResults(decided, outcomes, tuple(rows))
 
 
 def vote_share(verdict: Verdict, outcome: str) -> float | None:
@@ -136,7 +136,7 @@ def wilson(hits: int, trials: int) -> Share:
     return Share(share, max(0.0, middle - half), min(1.0, middle + half))
 
 
-def table(found: Results) -> pd.DataFrame:
+def table(found: SweepResults) -> pd.DataFrame:
     """A line a variant; shares from 0 to 1, None where there is nothing yet."""
     import pandas as pd  # slow to import: only when there is a table
 

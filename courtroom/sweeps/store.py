@@ -14,7 +14,7 @@ from courtroom.errors import CourtroomError, Unreadable
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
-from courtroom.sweeps.plan import Plan
+from courtroom.sweeps.plan import SweepPlan
 
 Status = Literal["running", "paused", "done", "cancelled"]
 
@@ -29,7 +29,7 @@ class Sweep(Strict):
     id: str
     base: str
     title: str
-    plan: Plan
+    plan: SweepPlan
     status: Status
     reason: str
     created: float
@@ -37,7 +37,7 @@ class Sweep(Strict):
     heartbeat: float | None
 
 
-class Cell(Strict):
+class SweepCell(Strict):
     """One variant under one seed: its run, and how that stands."""
 
     variant: int
@@ -56,7 +56,7 @@ class SweepStore:
         self._database = database
         self.lease = Lease(database, "sweeps")
 
-    def create(self, plan: Plan, title: str, base_seed: int) -> str:
+    def create(self, plan: SweepPlan, title: str, base_seed: int) -> str:
         """Put a sweep on record and return its id. The base under its own seed is the base run itself."""
         sweep = f"sweep-{new_id()}"
         rows = [
@@ -72,12 +72,12 @@ class SweepStore:
             db.executemany("INSERT INTO sweep_runs VALUES (?, ?, ?, ?)", rows)
         return sweep
 
-    def same_or_new(self, plan: Plan, title: str, base_seed: int) -> str:
+    def same_or_new(self, plan: SweepPlan, title: str, base_seed: int) -> str:
         """The sweep with this very plan; two processes that want it at once get the same one."""
         with self._database.transaction():
             return self.same(plan) or self.create(plan, title, base_seed)
 
-    def same(self, plan: Plan) -> str | None:
+    def same(self, plan: SweepPlan) -> str | None:
         """The last sweep with this very plan that was not cancelled."""
         row = self._database.connection.execute(
             "SELECT id FROM sweeps WHERE base = ? AND plan = ? AND status <> 'cancelled' ORDER BY rowid DESC",
@@ -104,7 +104,7 @@ class SweepStore:
         """The sweeps whose row is damaged."""
         return self._read_all()[1]
 
-    def cells(self, sweep: str) -> list[Cell]:
+    def cells(self, sweep: str) -> list[SweepCell]:
         """Every variant under every seed, in the order in which they are run: the base first."""
         rows = self._database.connection.execute(
             "SELECT variant, sweep_runs.seed, run, coalesce(status, 'waiting') AS status, verdict FROM sweep_runs"
@@ -153,15 +153,15 @@ def _sweep(row: sqlite3.Row) -> Sweep:
     return read(
         "sweep",
         row["id"],
-        lambda: Sweep.model_validate({**fields, "plan": Plan.model_validate_json(fields["plan"])}),
+        lambda: Sweep.model_validate({**fields, "plan": SweepPlan.model_validate_json(fields["plan"])}),
     )
 
 
-def _cell(row: sqlite3.Row) -> Cell:
+def _cell(row: sqlite3.Row) -> SweepCell:
     fields = dict(row)
 
-    def parsed() -> Cell:
+    def parsed() -> SweepCell:
         verdict = Verdict.model_validate_json(fields["verdict"]) if fields["verdict"] else None
-        return Cell.model_validate({**fields, "verdict": verdict})
+        return SweepCell.model_validate({**fields, "verdict": verdict})
 
     return read("run", row["run"], parsed)

@@ -6,68 +6,24 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Protocol
 
-from courtroom.cases.case import Case
 from courtroom.engine.crew import Crew
-from courtroom.engine.procedure import Procedure
+from courtroom.engine.house import House
 from courtroom.engine.record import Record
 from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.runner import Runner
-from courtroom.engine.setup import Setup
-from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.models.request import Reply
-from courtroom.store.writer import Writer
-from courtroom.sweeps.plan import Plan, Variant, affordable, applied, plan
+from courtroom.sweeps.plan import SweepPlan, Variant, affordable, applied, plan
 from courtroom.sweeps.proposals import proposals
-from courtroom.sweeps.store import Cell, Status, SweepStore
+from courtroom.sweeps.store import Status, SweepCell, SweepStore
 
 AT_ONCE = 2
 """Runs of one sweep under way at once: enough to keep a model's server busy, few enough to leave room for a person."""
 
 
-class House(Protocol):
-    """What a sweep needs of the courthouse."""
-
-    store: RunStore
-    writer: Writer
-
-    @property
-    def procedures(self) -> Mapping[str, Procedure]:
-        """The published systems by name."""
-        ...
-
-    @property
-    def runner(self) -> Runner:
-        """The engine."""
-        ...
-
-    def record(self, run: str) -> Record:
-        """A run as it stands."""
-        ...
-
-    def fork(
-        self, parent: str, setup: Setup, seed: int | None = None, case: Case | None = None, run: str | None = None
-    ) -> str:
-        """A run with something changed."""
-        ...
-
-    def estimate(
-        self,
-        procedure: str,
-        case: Case,
-        setup: Setup,
-        seed: int,
-        parent: str | None = None,
-        known: dict[str, Reply] | None = None,
-    ) -> Estimate:
-        """What a run would take."""
-        ...
-
-
 @dataclass(frozen=True)
-class Takes:
+class SweepEstimate:
     """What a sweep would take: calls asked anew, and calls served from the record or from another of its runs."""
 
     runs: int
@@ -96,7 +52,7 @@ class Sweeper:
             raise CourtroomError("This run has no verdict yet. Run it to its end first, then ask what would change it.")
         return record
 
-    def plan(self, run: str, variants: Sequence[Variant], seeds: Sequence[int]) -> Plan:
+    def plan(self, run: str, variants: Sequence[Variant], seeds: Sequence[int]) -> SweepPlan:
         """A plan on a finished run, tried against its setup and case.
 
         Raises:
@@ -105,43 +61,45 @@ class Sweeper:
         base = self.base(run)
         return plan(run, self._house.procedures[base.run.procedure], base.setup, base.case, variants, seeds)
 
-    def estimate(self, wanted: Plan, told: Callable[[int, int], None] = lambda done, total: None) -> Takes:
+    def estimate(
+        self, wanted: SweepPlan, notify: Callable[[int, int], None] = lambda done, total: None
+    ) -> SweepEstimate:
         """About what a plan will take; what one of its runs asks is on record for those after it.
 
         Args:
-            told: is told how far the rehearsals are.
+            notify: is called with how far the rehearsals are.
         """
         base = self.base(wanted.base)
         known: dict[str, Reply] = {}
         ask = serve = 0
         cells = [(variant, seed) for variant in wanted.variants for seed in wanted.seeds]
         for number, (variant, seed) in enumerate(cells):
-            told(number, len(cells))
+            notify(number, len(cells))
             if variant.kind == "base" and seed == base.run.seed:
                 continue
             found = self._rehearsed(base, variant, seed, known)
             ask += found.calls - found.on_record
             serve += found.on_record
-        told(len(cells), len(cells))
-        return Takes(len(cells), ask, serve)
+        notify(len(cells), len(cells))
+        return SweepEstimate(len(cells), ask, serve)
 
     def propose(
-        self, run: str, budget: int, told: Callable[[int, int], None] = lambda done, total: None
+        self, run: str, budget: int, notify: Callable[[int, int], None] = lambda done, total: None
     ) -> list[tuple[Variant, int]]:
         """What could change this verdict: single changes with the calls that each asks anew, as many as fit a budget."""
         base = self.base(run)
         offered = proposals(self._house.procedures[base.run.procedure], base.setup, base.case, base.run.seed)
         calls: dict[str, int] = {}
         for number, variant in enumerate(offered):
-            told(number, len(offered))
+            notify(number, len(offered))
             found = self._rehearsed(base, variant, base.run.seed, None)
             calls[variant.name] = found.calls - found.on_record
-        told(len(offered), len(offered))
+        notify(len(offered), len(offered))
         return affordable(offered, lambda variant: calls[variant.name], budget)
 
     # --- steering -------------------------------------------------------------------------------------------
 
-    def start(self, wanted: Plan, keys: Mapping[str, str] | None = None) -> str:
+    def start(self, wanted: SweepPlan, keys: Mapping[str, str] | None = None) -> str:
         """Run a plan; where the very same is on record already, that sweep goes on. Its id.
 
         Args:
@@ -162,7 +120,7 @@ class Sweeper:
         self._halt(sweep, "paused", "Paused. Go on at any time; nothing is lost.")
 
     def cancel(self, sweep: str) -> None:
-        """Give the sweep up; its finished runs stay, with what they tell."""
+        """Give the sweep up; its finished runs stay, with what they show."""
         self._halt(sweep, "cancelled", "Cancelled. What had finished is shown.")
 
     def delete(self, sweep: str) -> None:
@@ -207,16 +165,16 @@ class Forking:
         """See `Work`."""
         return AT_ONCE
 
-    def waiting(self, job: str) -> list[Cell]:
+    def waiting(self, job: str) -> list[SweepCell]:
         """See `Work`. A sweep whose base is gone has none that could be run."""
         self._house.record(self._store.sweep(job).base)
         return [cell for cell in self._store.cells(job) if cell.status != "done"]
 
-    def room(self, job: str, cell: Cell, under_way: int) -> bool:
+    def room(self, job: str, cell: SweepCell, under_way: int) -> bool:
         """See `Work`."""
         return True
 
-    async def run(self, job: str, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> None:
+    async def run(self, job: str, cell: SweepCell, runner: Runner, keys: Mapping[str, str]) -> None:
         """See `Work`."""
         if cell.status == "waiting":
             await asyncio.to_thread(self._made, job, cell)
@@ -231,7 +189,7 @@ class Forking:
         many = f"{len(left)} runs have" if len(left) > 1 else "One run has"
         return "paused", f"{many} no verdict yet. {next(filter(None, reasons), '')}".strip()
 
-    def _made(self, sweep: str, cell: Cell) -> None:
+    def _made(self, sweep: str, cell: SweepCell) -> None:
         row = self._store.sweep(sweep)
         base = self._house.record(row.base)
         setup, case = applied(row.plan.variants[cell.variant], base.setup, base.case)

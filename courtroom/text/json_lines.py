@@ -18,5 +18,5 @@ def _is_document(text: str) -> bool:
     except json.JSONDecodeError:
         return False
     except (ValueError, RecursionError):
-        return True  # told when it is read: too many digits, too deep
+        return True  # reported when it is read: too many digits, too deep
     return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from functools import lru_cache
 
 _CJK = re.compile(r"[\u3400-\u9fff]+")
@@ -213,11 +214,14 @@ STOP_WORDS = frozenset(
 
 @lru_cache(maxsize=8192)
 def words(text: str) -> tuple[str, ...]:
-    """Words in order, lower case, stop words left out. Chinese runs are segmented with jieba."""
+    """Words in order, lower case, stop words left out. Chinese runs are segmented with jieba.
+
+    A word is kept once in memory, however many texts have it: thousands of texts are remembered.
+    """
     found: list[str] = []
     for token in _TOKEN.findall(text.lower()):
         found.extend(_segment(token) if _CJK.match(token) else (token,))
-    return tuple(word for word in found if word not in STOP_WORDS)
+    return tuple(sys.intern(word) for word in found if word not in STOP_WORDS)
 
 
 @lru_cache(maxsize=2048)

@@ -96,7 +96,7 @@ def _verify(path: Path, folder: Path) -> int:
             names = archive.namelist()
             if STORE not in names or not all(_MEMBER.fullmatch(name) for name in names):
                 raise StoreError(f"{path.name} is no backup of Courtroom. Choose another file.")
-            archive.extractall(folder)  # noqa: S202  each name is one of ours; damaged members are told by their checksums
+            archive.extractall(folder)  # noqa: S202  each name is one of ours; damaged members are recognised by their checksums
         check(folder / STORE, MIGRATIONS)
         with closing(sqlite3.connect(folder / STORE)) as db:
             found = damages(db)

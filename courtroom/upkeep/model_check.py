@@ -32,7 +32,7 @@ COLOURS = ("red", "green", "blue")
 SYSTEM = "You are being tried out. Answer shortly."
 
 
-class Trial(Strict):
+class ModelTrial(Strict):
     """What came of one question."""
 
     about: str
@@ -72,7 +72,7 @@ class FindCodeWord(Task[CodeWord]):
     title = "Code word"
 
 
-async def trials(spec: ModelSpec, connections: Connections, long: int = LONG) -> AsyncIterator[Trial]:
+async def trials(spec: ModelSpec, connections: Connections, long: int = LONG) -> AsyncIterator[ModelTrial]:
     """Ask a model four times and say what works.
 
     Args:
@@ -96,9 +96,9 @@ async def trials(spec: ModelSpec, connections: Connections, long: int = LONG) ->
             await model.close()
 
 
-async def _schema(model: LiteLLMModel, spec: ModelSpec, text: str, word: str) -> Trial:
+async def _schema(model: LiteLLMModel, spec: ModelSpec, text: str, word: str) -> ModelTrial:
     """The first question of all: an error that has nothing to do with the schema is an error of every question."""
-    trial = Trial(about="JSON schema", works=False, sentence="")
+    trial = ModelTrial(about="JSON schema", works=False, sentence="")
     asked = spec.model_copy(update={"structured": "yes", "attempts": 1})
     try:
         reply = await model.answer(_request(asked, FindCodeWord(), text))
@@ -110,8 +110,8 @@ async def _schema(model: LiteLLMModel, spec: ModelSpec, text: str, word: str) ->
     return _of(trial, reply, answer is not None, "It is enforced." if answer else "The answer does not fit it.")
 
 
-async def _stream(model: LiteLLMModel, spec: ModelSpec, text: str) -> Trial:
-    trial = Trial(about="Stream", works=False, sentence="")
+async def _stream(model: LiteLLMModel, spec: ModelSpec, text: str) -> ModelTrial:
+    trial = ModelTrial(about="Stream", works=False, sentence="")
     parts: list[str] = []
     asked = spec.model_copy(update={"structured": "no", "attempts": 2})
     reply = await model.answer(_request(asked, FindCodeWord(), text), parts.append)
@@ -119,8 +119,8 @@ async def _stream(model: LiteLLMModel, spec: ModelSpec, text: str) -> Trial:
     return _of(trial, reply, bool(parts), said)
 
 
-async def _picture(model: LiteLLMModel, spec: ModelSpec, media: MediaStore) -> Trial:
-    trial = Trial(about="Picture", works=False, sentence="")
+async def _picture(model: LiteLLMModel, spec: ModelSpec, media: MediaStore) -> ModelTrial:
+    trial = ModelTrial(about="Picture", works=False, sentence="")
     colour = random.Random(spec.id).choice(COLOURS)
     drawn = io.BytesIO()
     Image.new("RGB", (128, 128), colour).save(drawn, "PNG")
@@ -135,8 +135,8 @@ async def _picture(model: LiteLLMModel, spec: ModelSpec, media: MediaStore) -> T
     return _of(trial, reply, sees, "It sees." if sees else "It takes pictures and does not see what is in them.")
 
 
-async def _long(model: LiteLLMModel, spec: ModelSpec, word: str, long: int) -> Trial:
-    trial = Trial(about="Long prompt", works=False, sentence="")
+async def _long(model: LiteLLMModel, spec: ModelSpec, word: str, long: int) -> ModelTrial:
+    trial = ModelTrial(about="Long prompt", works=False, sentence="")
     known = card(spec.id) or {}
     tokens = min(long, int(known.get("max_input_tokens") or long) - spec.max_tokens - 500)
     line = "The parties repeat what they have said before, and nothing new comes up.\n"
@@ -166,7 +166,7 @@ def _read(reply: Reply, form: type[BaseModel]) -> BaseModel | None:
         return None
 
 
-def _of(trial: Trial, reply: Reply, works: bool, sentence: str) -> Trial:
+def _of(trial: ModelTrial, reply: Reply, works: bool, sentence: str) -> ModelTrial:
     return trial.model_copy(
         update={
             "works": works,

@@ -106,7 +106,7 @@ def _setup(procedure: Procedure, canaries: Canaries, **given: Any) -> Any:
     """The smallest setup with canaries as rules, people and prompts; a model id that holds one is refused."""
     values = {**procedure.setup().model_dump(mode="json"), **given}
     values["model"] = {"id": "openai/hostile", "timeout_s": 20, "attempts": 1, "structured": "yes"}
-    shipped = templates(procedure.prompts, procedure.hears)
+    shipped = templates(procedure.prompts, procedure.case_kind)
     values["prompts"] = {"_system": "{% raw %}" + canaries.all() + "{% endraw %} " + shipped["_system"]}
     if "rules" in values:
         values["rules"] = [canaries.all() for _ in range(2)]

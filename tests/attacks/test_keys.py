@@ -116,7 +116,7 @@ def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
             setup = procedure.setup.model_validate(
                 {**procedure.setup().model_dump(mode="json"), **values, "model": spec, "reasks": 1}
             )
-            run = house.new_run(procedure.name, sample(house, procedure.hears), setup, 0)
+            run = house.new_run(procedure.name, sample(house, procedure.case_kind), setup, 0)
             house.runner.go(run)
             house.runner.wait(run, 120)
             record = house.record(run)

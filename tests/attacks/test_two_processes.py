@@ -19,7 +19,7 @@ from courtroom.engine.interventions import AddNote
 from courtroom.engine.store import RunStore
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from courtroom.sweeps.plan import BASE, Plan
+from courtroom.sweeps.plan import BASE, SweepPlan
 from courtroom.sweeps.store import SweepStore
 from tests import forks
 from tests.attacks.test_disks import until
@@ -74,12 +74,12 @@ def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons
 
 def test_two_processes_that_want_one_sweep_at_once_get_the_same(tmp_path: Path) -> None:
     first, second = Database(tmp_path / "store.sqlite"), Database(tmp_path / "store.sqlite")
-    plan = Plan(base="r", variants=(BASE,), seeds=(0,))
+    plan = SweepPlan(base="r", variants=(BASE,), seeds=(0,))
     store = SweepStore(first)
     second.connection.execute("PRAGMA busy_timeout = 0")
     looked = store.same
 
-    def same(wanted: Plan) -> str | None:
+    def same(wanted: SweepPlan) -> str | None:
         found = looked(wanted)
         with pytest.raises(sqlite3.OperationalError, match="locked"):
             SweepStore(second).same_or_new(plan, "Kettle", 0)  # between the look and the row

@@ -17,6 +17,7 @@ import os
 import statistics
 import tempfile
 import time
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,15 +110,20 @@ def calls_of(plan: Plan) -> list[Call]:
     return [plan] if isinstance(plan, Call) else [call for part in plan.parts for call in calls_of(part)]
 
 
-async def bare(plan: Plan) -> None:
-    """The same requests, with nothing but LiteLLM."""
+async def bare(plan: Plan, turn: AbstractAsyncContextManager[object] | None = None) -> None:
+    """The same requests, with nothing but LiteLLM.
+
+    Args:
+        turn: what each call waits for and holds, such as a semaphore.
+    """
     if isinstance(plan, Call):
-        await load().acompletion(model="openai/any", messages=plan.messages, num_retries=0, max_retries=0)
+        async with turn or nullcontext():
+            await load().acompletion(model="openai/any", messages=plan.messages, num_retries=0, max_retries=0)
     elif isinstance(plan, InTurn):
         for part in plan.parts:
-            await bare(part)
+            await bare(part, turn)
     else:
-        await asyncio.gather(*(bare(part) for part in plan.parts))
+        await asyncio.gather(*(bare(part, turn) for part in plan.parts))
 
 
 def shared_prefix(calls: list[Call]) -> float:

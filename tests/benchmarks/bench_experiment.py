@@ -1,10 +1,16 @@
 """An experiment of many cells beside a bare loop of LiteLLM calls, in one run: `python -m tests.benchmarks.bench_experiment`.
 
-`--cells` says how many (5,000 by default), `--limit` how many calls the model takes at once (32); `--tiny` only shows that it runs.
+`--cells` says how many (5,000 by default), `--limit` how many calls the model takes at once (32), `--looks` how often each page
+is opened (20); `--tiny` only shows that it runs.
 
-A server on loopback answers after 0.2 s. An experiment labels one text in each cell, with one call; then the very same
-requests are sent by a bare `litellm.acompletion` loop that keeps as many calls under way. Both are warm: a few cells come before. Printed are cells a second and CPU
-time a cell of both, our throughput as a share of the loop's, and the most memory that the process has held.
+A server in a process of its own answers after 0.2 s. An experiment labels one text in each cell, with one call; then the very
+same requests are sent by a bare `litellm.acompletion` loop that keeps as many calls under way. Both are warm: a few cells come
+before. Printed are cells a second and CPU time a cell of both, our throughput as a share of the loop's, and the most memory
+that the process has held. A loop that comes near the best that limit and delay allow was not held up by its own work or the
+server's: with another result take a smaller limit, or a machine that does nothing else.
+
+Then the app, in a process of its own, drives as many cells while a browser's session opens its pages over a web socket, and
+again when it has paused: seconds until a page is drawn, p50 of both and their ratio.
 """
 
 from __future__ import annotations
@@ -13,7 +19,9 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import resource
+import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -29,11 +37,15 @@ from courtroom.models.schema import schema_of
 from courtroom.models.wire import to_wire
 from courtroom.procedures.courtroom_llm.tasks import Classify
 from courtroom.settings import Settings
+from tests.app_server import AppServer, app_server
+from tests.benchmarks.app_session import Place, opened
 from tests.openai_server import server_process
 
 DELAY = 0.2
 CELLS = 3
 """Cells under way for each call: one that is read or written is not waiting for its answer."""
+PAUSE_S = 0.2
+"""Seconds between two pages that are opened."""
 WARM = 8
 """Cells before those that are measured."""
 SINGLE = {"structure": "single", "judges": 1, "shots": 0, "explain": False}
@@ -60,15 +72,20 @@ def timed(work: Callable[[], object]) -> Took:
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
-def experiment(house: Courthouse, first: int, cells: int, limit: int) -> Took:
-    """Bring every cell to its end."""
+def begun(house: Courthouse, first: int, cells: int, limit: int) -> str:
+    """Put an experiment on record."""
     dataset = f"texts-{first}"
     house.datasets.add(dataset, texts(first, cells))
     knobs = {**SINGLE, "model.concurrency": limit}
     arm = {"name": "one call", "procedure": "courtroom-llm", "model": MODEL, "set": knobs}
-    name = house.experiments.begin(
+    return house.experiments.begin(
         parsed({"name": "bench", "dataset": {"name": dataset}, "at_once": CELLS * limit, "arms": [arm]}, "bench")
     )
+
+
+def experiment(house: Courthouse, first: int, cells: int, limit: int) -> Took:
+    """Bring every cell to its end."""
+    name = begun(house, first, cells, limit)
 
     def work() -> None:
         house.experiments.go(name)
@@ -110,11 +127,11 @@ def memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def measure(folder: Path, cells: int, limit: int) -> None:
-    """Measure in a home of its own, and print."""
+def throughput(home: Path, cells: int, limit: int) -> None:
+    """Measure the experiment and the loop, and print."""
     with server_process(delay=DELAY) as address:
         os.environ["OPENAI_API_BASE"], os.environ["OPENAI_API_KEY"] = address, "none"
-        house = Courthouse(Settings(home=folder / "home"))
+        house = Courthouse(Settings(home=home))
         experiment(house, 0, WARM, limit)
         ours = experiment(house, WARM, cells, limit)
         held = memory()
@@ -123,22 +140,72 @@ def measure(folder: Path, cells: int, limit: int) -> None:
     with server_process(delay=DELAY) as address:
         os.environ["OPENAI_API_BASE"] = address
         theirs = timed(lambda: asyncio.run(bare(calls, limit)))
-    print(f"{cells:,} cells, {limit} calls at once, answers after {DELAY} s (at best {limit / DELAY:.0f} a second)")
+    best = limit / DELAY
+    print(f"{cells:,} cells, {limit} calls at once, answers after {DELAY} s (at best {best:.0f} a second)")
     for name, (wall, cpu) in (("experiment", ours), ("bare LiteLLM loop", theirs)):
-        print(f"{name:20}{wall:8.1f} s{cells / wall:8.1f} cells/s{1000 * cpu / cells:8.2f} ms CPU a cell")
-    print(f"throughput {100 * theirs[0] / ours[0]:.0f} % of the bare loop's; at most {held:.2f} GB of memory")
+        rate = cells / wall
+        print(
+            f"{name:20}{wall:8.1f} s{rate:8.1f} cells/s{rate / best:8.0%} of the best{1000 * cpu / cells:8.2f} ms CPU a cell"
+        )
+    print(f"throughput {theirs[0] / ours[0]:.0%} of the bare loop's; at most {held:.2f} GB of memory")
+
+
+def pages(home: Path, cells: int, limit: int, looks: int) -> None:
+    """Measure the app's pages while it drives an experiment and when it does nothing, and print."""
+    with server_process(delay=DELAY) as address:
+        house = Courthouse(Settings(home=home))
+        store = house.experiments.store
+        done = store.experiments()[0]
+        run = next(cell.run for cell in store.cells(done.id, "done"))
+        name = begun(house, WARM + cells, cells, limit)
+        store.set_status(name, "running")  # as if its process had died: the app goes on with it
+        places: dict[str, Place] = {
+            "Runs": ("runs", {}),
+            "Deliberation": ("deliberation", {"run": run}),
+            "Experiments": ("experiments", {}),
+            "an experiment": ("experiments", {"experiment": done.id}),
+        }
+        with app_server(home, environment={"OPENAI_API_BASE": address, "OPENAI_API_KEY": "none"}) as app:
+            asyncio.run(opened(app.url, [places["Runs"]], 0, 0.0))  # the first visit has the app go on with it
+            while not (before := store.counts(name).get((0, "done"), 0)):
+                time.sleep(PAUSE_S)  # it loads LiteLLM
+            began = time.perf_counter()
+            beside = asyncio.run(opened(app.url, list(places.values()), looks, PAUSE_S))
+            took, left = time.perf_counter() - began, store.status(name) == "running"
+            driven = store.counts(name)[0, "done"] - before
+            if left:
+                store.set_status(name, "paused")
+            while store.lease.holder(name)[0] is not None:
+                time.sleep(PAUSE_S)
+            alone = asyncio.run(opened(app.url, list(places.values()), looks, PAUSE_S))
+            held = most_held(app)
+        house.close()
+    until = "which went on to the end" if left else "which ended before that: take more cells"
+    print(f"{'ms until it is drawn':24}{'alone':>8}{'beside':>8}{'ratio':>8}   beside an experiment, {until}")
+    for page, calm, now in zip(places, alone, beside, strict=True):
+        p50, busy = statistics.median(calm) * 1000, statistics.median(now) * 1000
+        print(f"{page:24}{p50:8.0f}{busy:8.0f}{busy / p50:8.1f}")
+    print(f"the app drove {driven:,} cells meanwhile, {driven / took:.0f} a second; at most {held:.2f} GB of memory")
+
+
+def most_held(app: AppServer) -> float:
+    """The most memory that the app's process has held, in GB."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{app.pid}/status").read_text())
+    return int(found[1]) / 2**20 if found else float("nan")
 
 
 def main() -> None:
-    """Measure."""
+    """Measure in a home of its own."""
     options = argparse.ArgumentParser()
     options.add_argument("--cells", type=int, default=5_000)
-    options.add_argument("--limit", type=int, default=32)
+    options.add_argument("--limit", type=int, default=16)
+    options.add_argument("--looks", type=int, default=20)
     options.add_argument("--tiny", action="store_true")
     given = options.parse_args()
+    cells, limit, looks = (8, 4, 1) if given.tiny else (given.cells, given.limit, given.looks)
     with tempfile.TemporaryDirectory() as folder:
-        size = (8, 4) if given.tiny else (given.cells, given.limit)
-        measure(Path(folder), *size)
+        throughput(Path(folder), cells, limit)
+        pages(Path(folder), cells, limit, looks)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.sweeps.plan import BASE, Plan
+from courtroom.sweeps.plan import BASE, SweepPlan
 
 ROOT = Path(__file__).parents[2]
 LOOKS = 60
@@ -69,7 +69,7 @@ def measure(runs: int, jurors: int, looks_alone: int) -> None:
         alone = timed(look, lambda done: done < looks_alone)
         first = 1000 * (number + 1)  # seeds of its own, so that nothing is on record
         began = time.perf_counter()
-        sweep = house.sweeps.start(Plan(base=run, variants=(BASE,), seeds=tuple(range(first, first + runs))))
+        sweep = house.sweeps.start(SweepPlan(base=run, variants=(BASE,), seeds=tuple(range(first, first + runs))))
         beside = timed(look, lambda done: not done or house.sweeps.store.status(sweep) == "running")  # noqa: B023
         took = time.perf_counter() - began
         assert house.sweeps.store.status(sweep) == "done", house.sweeps.store.sweep(sweep).reason

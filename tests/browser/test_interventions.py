@@ -93,10 +93,10 @@ def test_a_person_steers_forks_compares_shares_and_sits(app: str, browser: Brows
     intervene(page, "Note")
     page.get_by_label("Note to all").fill("Speak plainly.")
     page.get_by_role("button", name="Tell all").click()
-    expect(page.get_by_text(re.compile("told all a note")).first).to_be_visible()
+    expect(page.get_by_text(re.compile("gave all a note")).first).to_be_visible()
     settled(page)
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text(re.compile("told all a note"))).to_have_count(0)
+    expect(page.get_by_text(re.compile("gave all a note"))).to_have_count(0)
 
     intervene(page, "Seats")
     page.get_by_role("button", name="Give the seat to a person").click()

@@ -9,7 +9,7 @@
 | `gold.term_of_imprisonment` | `meta.term_of_imprisonment` |
 | (a remark) | `meta.punish_of_money`, a fine, which is no part of a judgment here |
 
-In the flat form of Hugging Face's copy, the fields of `meta` and of the term stand beside `fact`.
+In the flat form of Hugging Face's copy, the fields of `meta` and of the term are next to `fact`.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         term_of_imprisonment=term(meta.get("term_of_imprisonment")),
     )
     fine = meta.get("punish_of_money")
-    told = (
+    text = (
         f"The fine of {fine} yuan (`punish_of_money`) was not taken over: a judgment has articles, charges and a term."
     )
-    return case, (told,) if fine not in (None, "", 0, "0") else ()
+    return case, (text,) if fine not in (None, "", 0, "0") else ()
 
 
 def _flat_term(row: dict[str, Any]) -> dict[str, Any]:
@@ -86,9 +86,9 @@ def criminal(
 
     Args:
         given: fields of `Given`, what the record gives beside the facts; with it the id is another one.
-        each: fields of `DecidedFor`, where a record tells what was decided on each of several defendants. The first is the
+        each: fields of `DecidedFor`, where a record says what was decided on each of several defendants. The first is the
             primary one.
-        gold: fields of `Gold`; None where a record does not tell.
+        gold: fields of `Gold`; None where a record does not say.
     """
     facts = facts.strip()
     first = facts.replace("\n", " ")
@@ -110,13 +110,13 @@ def criminal(
 
 
 def articles(value: Any) -> list[int] | None:
-    """Article numbers; what is certain is repaired, e.g. `第264条`. None where none is told."""
+    """Article numbers; what is certain is repaired, e.g. `第264条`. None where none is given."""
     items = value if isinstance(value, list) else [] if value in (None, "") else [value]
     return list(dict.fromkeys(number for item in items for number in _articles(item))) or None
 
 
 def charges(value: Any) -> list[str] | None:
-    """Names of charges; a text holds several with `;` between them, as a name may itself hold `、`. None where none is told."""
+    """Names of charges; a text holds several with `;` between them, as a name may itself hold `、`. None where none is given."""
     items = value if isinstance(value, list) else [] if value is None else [value]
     if not all(isinstance(item, str) for item in items):
         raise CaseError("`accusation` must be a list of charges.")
@@ -125,18 +125,18 @@ def charges(value: Any) -> list[str] | None:
 
 
 def term(value: Any) -> dict[str, Any] | None:
-    """The term; of death, life and months at most one may be set. None where nothing is told."""
+    """The term; of death, life and months at most one may be set. None where nothing is given."""
     if isinstance(value, int | str) and not isinstance(value, bool):
         value = {"imprisonment": value}
     if value is not None and not isinstance(value, dict):
         raise CaseError("`term_of_imprisonment` must hold death_penalty, life_imprisonment, imprisonment.")
-    told = {name: item for name, item in (value or {}).items() if item not in (None, "")}
-    if not told:
+    values = {name: item for name, item in (value or {}).items() if item not in (None, "")}
+    if not values:
         return None
-    death, life = _flag(told, "death_penalty"), _flag(told, "life_imprisonment")
-    if "imprisonment" not in told and not (death or life):
+    death, life = _flag(values, "death_penalty"), _flag(values, "life_imprisonment")
+    if "imprisonment" not in values and not (death or life):
         raise CaseError("`imprisonment` is missing. Add the months; 0 means no imprisonment.")
-    months = _whole(told.get("imprisonment", 0))
+    months = _whole(values.get("imprisonment", 0))
     if months is None or months < 0:
         raise CaseError("`imprisonment` must be a number of months.")
     set_ones = [name for name, is_set in (("death", death), ("life", life), (f"{months} months", months > 0)) if is_set]
@@ -167,8 +167,8 @@ def _names(value: Any) -> list[str]:
     return list(dict.fromkeys(name for item in items if (name := item.strip())))
 
 
-def _flag(told: dict[str, Any], name: str) -> bool:
-    flag = FLAGS.get(str(told.get(name)).strip().casefold())
+def _flag(values: dict[str, Any], name: str) -> bool:
+    flag = FLAGS.get(str(values.get(name)).strip().casefold())
     if flag is None:
         raise CaseError(f"`{name}` must be true or false.")
     return flag

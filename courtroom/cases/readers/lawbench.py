@@ -1,6 +1,6 @@
 """LawBench's lines `instruction`, `question`, `answer` of the tasks 3-1, 3-3, 3-4, 3-5, 3-6 and 3-7.
 
-The task is told from the answer's prefix. What a question gives beside the facts (3-1: the charges; 3-4: charges and articles;
+The task is recognised from the answer's prefix. What a question gives beside the facts (3-1: the charges; 3-4: charges and articles;
 3-5: the text of the articles too) is taken off them and kept as given. It is known to be right, so it is gold as well.
 """
 

@@ -43,14 +43,14 @@ def as_label(value: Any, names: Mapping[str, str] | None) -> str | None:
         NumberedLabels: it is a number without a name.
         CaseError: it is a number that is not among the names; the end of a sentence that begins with the row.
     """
-    told = "" if value is None else str(value).strip()
-    if names is not None and told in names:
-        return names[told]
-    if told in UNLABELLED:
+    text = "" if value is None else str(value).strip()
+    if names is not None and text in names:
+        return names[text]
+    if text in UNLABELLED:
         return None
-    if not _NUMBER.fullmatch(told):
-        return told
-    number = str(int(float(told)))
+    if not _NUMBER.fullmatch(text):
+        return text
+    number = str(int(float(text)))
     if names is None:
         raise NumberedLabels([number])
     if number not in names:

@@ -51,7 +51,7 @@ QUESTIONS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("sentence1", "sentence2"), "equivalent", "Do both sentences mean the same?"),
     (("#1 string", "#2 string"), "equivalent", "Do both sentences mean the same?"),
 )
-"""The question that a pair's columns pose, where one of the labels' names has this in it: columns alone do not tell."""
+"""The question that a pair's columns pose, where one of the labels' names has this in it: columns alone do not say."""
 LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
 TRUTHS = {"true": "yes", "false": "no"}
 DELIMITERS = ("\t", ";", ",", "|")
@@ -180,9 +180,9 @@ def item_of(row: Mapping[str, Any], columns: Sequence[str], names: Mapping[str, 
 
 
 def question_of(columns: Sequence[str], labels: Iterable[str]) -> str:
-    """What is to be decided, as far as columns and the labels' names tell; else empty."""
-    told = " ".join(labels).casefold()
-    return next((question for pair, word, question in QUESTIONS if pair == tuple(columns) and word in told), "")
+    """What is to be decided, as far as columns and the labels' names say; else empty."""
+    text = " ".join(labels).casefold()
+    return next((question for pair, word, question in QUESTIONS if pair == tuple(columns) and word in text), "")
 
 
 def columns_of(names: set[str]) -> tuple[str, ...] | None:
@@ -197,20 +197,20 @@ def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) 
             raise CaseError(f"has {len(value)} labels; a text can have one here. Keep one, or remove the row.")
         value = value[0] if value else None
     if isinstance(value, bool):
-        told: str | None = str(value)
+        text: str | None = str(value)
     else:
-        told = as_label(value, names)
-    if told is None:
+        text = as_label(value, names)
+    if text is None:
         return None
-    if "hypothesis" in columns and told in LETTERS:
-        return LETTERS[told]
-    if isinstance(value, bool) or (columns[0] == "passage" and told.casefold() in TRUTHS):
-        return TRUTHS[told.casefold()]
-    return told
+    if "hypothesis" in columns and text in LETTERS:
+        return LETTERS[text]
+    if isinstance(value, bool) or (columns[0] == "passage" and text.casefold() in TRUTHS):
+        return TRUTHS[text.casefold()]
+    return text
 
 
 def _labels(items: Sequence[Mapping[str, Any]]) -> list[str]:
-    """In the order of their names: one that depends on the order of the rows would tell of them."""
+    """In the order of their names: one that depends on the order of the rows would reveal them."""
     return sorted({item["label"] for item in items if item["label"]})
 
 

@@ -21,7 +21,7 @@ from courtroom.errors import CaseError
 from courtroom.text.words import is_chinese
 
 ENDINGS = frozenset({".txt", ".md", ".pdf", ".csv", ".tsv"})
-MOST_TOLD = 5
+MOST_SHOWN = 5
 
 
 def read(name: str, data: bytes, labels: Mapping[str, str] | None = None) -> Case:
@@ -46,7 +46,7 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None) -> Cas
             source=Path(name).name[:400],
         )
     except ValidationError as error:
-        raise CaseError(f"{name}: {' '.join(explain(error)[:MOST_TOLD])}") from error
+        raise CaseError(f"{name}: {' '.join(explain(error)[:MOST_SHOWN])}") from error
     except NumberedLabels as error:
         raise NumberedLabels(error.values, name) from error
     except CaseError as error:
@@ -65,7 +65,7 @@ def task(name: str, rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]
     try:
         return _task(name, task_from_rows(rows, labels))
     except ValidationError as error:
-        raise CaseError(f"{name}: {' '.join(explain(error)[:MOST_TOLD])}") from error
+        raise CaseError(f"{name}: {' '.join(explain(error)[:MOST_SHOWN])}") from error
     except NumberedLabels as error:
         raise NumberedLabels(error.values, name) from error
     except CaseError as error:

@@ -136,11 +136,11 @@ class _Part:
         return self._where + found
 
     def remark(self, sentence: str) -> None:
-        """Tell what was not taken over."""
+        """Report what was not taken over."""
         self._remarks.append(sentence)
 
     def report_rest(self) -> None:
-        """Tell which fields nobody has taken."""
+        """Report which fields nobody has taken."""
         for name in self._data:
             if name not in self._taken:
                 self.remark(f"The field `{self._where}{name}` was not taken over.")
@@ -237,9 +237,9 @@ def _media(piece: _Part, field: str, kind: MediumKind) -> Iterator[dict[str, Any
 def _jury(record: _Part) -> dict[str, Any] | None:
     counts: dict[Side, int] = dict.fromkeys(SIDES, 0)
     votes, opinions = record.take("votes"), []
-    for side, count, told in _by_side(record, votes) if isinstance(votes, dict) else _by_juror(record, votes):
+    for side, count, text in _by_side(record, votes) if isinstance(votes, dict) else _by_juror(record, votes):
         counts[side] += count
-        opinions += told
+        opinions += text
     for side, field in zip(SIDES, ("buyer_votes", "seller_votes"), strict=True):
         told_count = record.text(field)
         counts[side] = int(told_count) if told_count.isdecimal() else counts[side]
@@ -247,7 +247,7 @@ def _jury(record: _Part) -> dict[str, Any] | None:
     winner = SIDE_WORDS.get(record.text("winner").casefold())
     if not any(counts.values()):
         if winner or opinions:
-            record.remark("How many jurors voted for each side is not told, so the outcome was not taken over.")
+            record.remark("How many jurors voted for each side is not given, so the outcome was not taken over.")
         return None
     if winner and winner != ("seller" if counts["seller"] > counts["buyer"] else "buyer"):
         record.remark(

@@ -12,7 +12,7 @@ from courtroom.datasets.forms.own import DISPUTES, OWN
 from courtroom.datasets.forms.retrieval import LECARD
 from courtroom.datasets.forms.summaries import DOCUMENTS, PAIRS
 from courtroom.datasets.forms.trials import SIMCOURT, SIMUCOURT
-from courtroom.datasets.source import Part
+from courtroom.datasets.source import SourceFile
 from courtroom.errors import CourtroomError
 
 FORMS: dict[str, Form] = {
@@ -25,7 +25,7 @@ FORMS: dict[str, Form] = {
 """By name, the most particular one first: a record is read by the first that it fits."""
 
 
-def form_of(record: dict[str, Any], part: Part) -> Form | None:
+def form_of(record: dict[str, Any], part: SourceFile) -> Form | None:
     """The form that a record has; None where it is none that is known."""
     return next((form for form in FORMS.values() if form.fits(record, part)), None)
 

@@ -19,7 +19,7 @@ from typing import Any
 from courtroom.cases.readers import cail, lawbench
 from courtroom.datasets.forms.form import Around, Form, Made, case_of
 from courtroom.datasets.forms.terms import term_in_words
-from courtroom.datasets.source import Part
+from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
 
 _TASK = re.compile(r"\d-\d+")
@@ -32,7 +32,7 @@ def _cail(record: dict[str, Any], around: Around) -> Iterator[Made]:
     yield Made(case_of(data), id=str(own) if own is not None else "", remarks=remarks)
 
 
-def _is_cail(record: dict[str, Any], part: Part) -> bool:
+def _is_cail(record: dict[str, Any], part: SourceFile) -> bool:
     return cail.looks_like(record)
 
 
@@ -43,17 +43,17 @@ def _lawbench(record: dict[str, Any], around: Around) -> Iterator[Made]:
     yield Made(made, id=own, category=task, group=made.id if task else "", asked=task)
 
 
-def _is_multiljp(record: dict[str, Any], part: Part) -> bool:
+def _is_multiljp(record: dict[str, Any], part: SourceFile) -> bool:
     return "fact" in record and isinstance(record.get("criminals_info"), dict)
 
 
 def _multiljp(record: dict[str, Any], around: Around) -> Iterator[Made]:
-    fact, told = record["fact"], record["criminals_info"]
+    fact, text = record["fact"], record["criminals_info"]
     if not isinstance(fact, str) or not fact.strip():
         raise CaseError("`fact` must be the text of the facts.")
-    if not told:
+    if not text:
         raise CaseError("`criminals_info` names no defendant.")
-    for name, info in told.items():
+    for name, info in text.items():
         if not isinstance(info, dict):
             raise CaseError(f"`criminals_info › {name}` must be an object with `accusations` and `term`.")
         gold = {
@@ -61,10 +61,10 @@ def _multiljp(record: dict[str, Any], around: Around) -> Iterator[Made]:
             "relevant_articles": cail.articles(info.get("laws")),
             "term_of_imprisonment": _term(info.get("term", info.get("terms"))),
         }
-        yield _of_one(record, around, fact, list(told), name, "A MultiLJP record", gold)
+        yield _of_one(record, around, fact, list(text), name, "A MultiLJP record", gold)
 
 
-def _is_mud(record: dict[str, Any], part: Part) -> bool:
+def _is_mud(record: dict[str, Any], part: SourceFile) -> bool:
     labels = record.get("labels")
     return (
         "facts" in record

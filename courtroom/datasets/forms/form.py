@@ -12,17 +12,17 @@ from courtroom.cases.case import Case
 from courtroom.cases.files import Package
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.labelled import Labelled
-from courtroom.datasets.packing import Frame
-from courtroom.datasets.source import Part
+from courtroom.datasets.packing import SharedFields
+from courtroom.datasets.source import SourceFile
 
 _NOT_ID = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True)
 class Around:
-    """Where a record is, and what is told of it outside of it."""
+    """Where a record is, and what is said of it outside of it."""
 
-    part: Part
+    part: SourceFile
     number: int
     place: str
     split: str = ""
@@ -58,9 +58,9 @@ class Form:
     name: str
     title: str
     kind: str
-    fits: Callable[[dict[str, Any], Part], bool]
+    fits: Callable[[dict[str, Any], SourceFile], bool]
     read: Callable[[dict[str, Any], Around], Iterator[Made]]
-    frame: Callable[[dict[str, Any]], Frame | None] = field(default=lambda record: None)
+    frame: Callable[[dict[str, Any]], SharedFields | None] = field(default=lambda record: None)
     """Of labelled texts: what they share, but for the labels."""
     labels_in: str = ""
     """Of labelled texts: the column whose numbers may need names; empty where numbers are no labels."""

@@ -12,14 +12,14 @@ from typing import Any
 
 from courtroom.cases.labelled import Labelled
 from courtroom.datasets.forms.form import Around, Form, Made
-from courtroom.datasets.packing import Frame
-from courtroom.datasets.source import Part
+from courtroom.datasets.packing import SharedFields
+from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
 
 QUESTION = "Which of the options is right?"
 
 
-def _is_casehold(record: dict[str, Any], part: Part) -> bool:
+def _is_casehold(record: dict[str, Any], part: SourceFile) -> bool:
     return {"context", "endings"} <= record.keys()
 
 
@@ -38,7 +38,7 @@ def _casehold(record: dict[str, Any], around: Around) -> Iterator[Made]:
     yield Made(Labelled(id="text", text=_with_options(context, options), label=letter), id=_id(own, around))
 
 
-def _is_sample(record: dict[str, Any], part: Part) -> bool:
+def _is_sample(record: dict[str, Any], part: SourceFile) -> bool:
     return {"input", "target"} <= record.keys() and "output" not in record
 
 
@@ -89,9 +89,9 @@ def _id(own: Any, around: Around) -> str:
     return str(own) if own not in (None, "") else f"{around.split or around.part.stem}-{around.number}"
 
 
-def _frame(record: dict[str, Any]) -> Frame:
+def _frame(record: dict[str, Any]) -> SharedFields:
     chosen = record.get("choices") or record.get("endings")
-    return Frame(question=QUESTION if chosen else "")
+    return SharedFields(question=QUESTION if chosen else "")
 
 
 CASEHOLD = Form("casehold", "CaseHOLD of LexGLUE", "labelled", _is_casehold, _casehold, _frame)

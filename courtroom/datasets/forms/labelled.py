@@ -12,13 +12,13 @@ from typing import Any
 from courtroom.cases.labelled import Labelled
 from courtroom.cases.readers.tables import columns_of, folded, item_of
 from courtroom.datasets.forms.form import Around, Form, Made
-from courtroom.datasets.packing import Frame
+from courtroom.datasets.packing import SharedFields
 from courtroom.datasets.records import looks_labelled
-from courtroom.datasets.source import Part
+from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
 
 
-def _fits(record: dict[str, Any], part: Part) -> bool:
+def _fits(record: dict[str, Any], part: SourceFile) -> bool:
     return "kind" not in record and looks_labelled(record)
 
 
@@ -40,9 +40,9 @@ def _read(record: dict[str, Any], around: Around) -> Iterator[Made]:
     yield Made(Labelled(id="text", **found), id=own or f"{around.split or around.part.stem}-{around.number}")
 
 
-def _frame(record: dict[str, Any]) -> Frame:
+def _frame(record: dict[str, Any]) -> SharedFields:
     columns = columns_of({str(name).casefold() for name in record}) or ("text",)
-    return Frame(names=(columns[0], columns[1]) if len(columns) > 1 else ("text", "second text"))
+    return SharedFields(names=(columns[0], columns[1]) if len(columns) > 1 else ("text", "second text"))
 
 
 TABLE = Form("labelled", "Labelled texts", "labelled", _fits, _read, _frame, labels_in="label")

@@ -10,7 +10,7 @@ from courtroom.cases.files import Package
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.readers import verdictbench
 from courtroom.datasets.forms.form import Around, Form, Made, case_of
-from courtroom.datasets.packing import Frame, frame_of
+from courtroom.datasets.packing import SharedFields, frame_of
 
 
 def _own(record: dict[str, Any], around: Around) -> Iterator[Made]:
@@ -24,7 +24,7 @@ def _own(record: dict[str, Any], around: Around) -> Iterator[Made]:
         yield Made(example, id=f"example-{example.id}", split="examples")
 
 
-def _frame(record: dict[str, Any]) -> Frame | None:
+def _frame(record: dict[str, Any]) -> SharedFields | None:
     if record.get("kind") != "labelled":
         return None
     case = case_of(record)
@@ -39,7 +39,7 @@ def _dispute(record: dict[str, Any], around: Around) -> Iterator[Made]:
 
 
 def _with_media(case: Case, around: Around) -> Case:
-    """The case with its media taken into the store; they lie beside its file."""
+    """The case with its media taken into the store; they are in its file's folder."""
     found = {medium.file: around.part.beside(medium.file) for medium in case.media()}
     files = {name: data for name, data in found.items() if data is not None}
     return around.unpack(Package(case, files)) if around.unpack and found else case

@@ -19,14 +19,14 @@ from typing import Any
 from courtroom.cases.readers import cail
 from courtroom.datasets.forms.form import Around, Form, Made, case_of
 from courtroom.datasets.records import json_of
-from courtroom.datasets.source import RELEVANCE, Part
+from courtroom.datasets.source import RELEVANCE, SourceFile
 from courtroom.errors import CaseError, CourtroomError
 
 QUERIES, CANDIDATES = "queries", "candidates"
 _LABELS = re.compile(r"(golden_labels|label(_top\d+)?(_dict)?)\.json")
 
 
-def is_relevance(part: Part) -> bool:
+def is_relevance(part: SourceFile) -> bool:
     """Whether a file holds judgments of relevance, and no records."""
     return part.ending in RELEVANCE or bool(_LABELS.fullmatch(part.name.rpartition("/")[2]))
 
@@ -41,7 +41,7 @@ def candidate_id(own: Any) -> str:
     return f"candidate-{own}"
 
 
-def relevance_in(part: Part) -> Iterator[tuple[str, str, int]]:
+def relevance_in(part: SourceFile) -> Iterator[tuple[str, str, int]]:
     """Query, candidate and grade of each judgment in a file.
 
     Raises:
@@ -77,7 +77,7 @@ def _in_object(content: Any) -> Iterator[tuple[str, str, int]]:
             raise CaseError(f"`{query}` must be a list of candidates, or their grades.")
 
 
-def _fits(record: dict[str, Any], part: Part) -> bool:
+def _fits(record: dict[str, Any], part: SourceFile) -> bool:
     names = record.keys()
     v1 = {"ridx", "q"} <= names or {"ajjbqk", "qw"} <= names
     return v1 or {"pid", "qw"} <= names or ({"id", "query"} <= names and ("fact" in names or "query" in part.stem))

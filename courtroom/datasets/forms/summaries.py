@@ -15,7 +15,7 @@ from typing import Any
 
 from courtroom.cases.document import Document
 from courtroom.datasets.forms.form import Around, Form, Made
-from courtroom.datasets.source import Part
+from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
 from courtroom.text.words import is_chinese
 
@@ -32,7 +32,7 @@ def _pair(names: set[str]) -> tuple[str, str] | None:
     return (text, summary) if text and summary else None
 
 
-def _is_pair(record: dict[str, Any], part: Part) -> bool:
+def _is_pair(record: dict[str, Any], part: SourceFile) -> bool:
     return "kind" not in record and _pair({str(name).casefold() for name in record}) is not None
 
 
@@ -44,7 +44,7 @@ def _read_pair(record: dict[str, Any], around: Around) -> Iterator[Made]:
     yield _made(row, around, _plain(row, pair[0]), _plain(row, pair[1]), DOMAINS.get(pair, ""))
 
 
-def _is_document(record: dict[str, Any], part: Part) -> bool:
+def _is_document(record: dict[str, Any], part: SourceFile) -> bool:
     return "kind" not in record and any(str(name).casefold() in TEXT for name in record)
 
 

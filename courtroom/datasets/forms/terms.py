@@ -25,22 +25,22 @@ def term_in_words(text: str) -> dict[str, Any] | None:
     Raises:
         CaseError: no term can be read in it.
     """
-    told = text.strip()
-    if told in ("", "无"):
+    line = text.strip()
+    if line in ("", "无"):
         return None
-    found = [match for match in _MONTHS.finditer(told) if match["years"] or match["months"] or match["half"]]
-    death, life = told.find("死刑"), told.find("无期徒刑")
+    found = [match for match in _MONTHS.finditer(line) if match["years"] or match["months"] or match["half"]]
+    death, life = line.find("死刑"), line.find("无期徒刑")
     begins = {kind: place for kind, place in (("death", death), ("life", life)) if place >= 0}
     if found:
         begins["months"] = found[0].start()
     if not begins:
-        if _NONE.search(told):
+        if _NONE.search(line):
             return {"death_penalty": False, "life_imprisonment": False, "imprisonment": 0}
-        raise CaseError(f"“{told[:40]}” names no term. Write it as in 有期徒刑一年六个月.")
+        raise CaseError(f"“{line[:40]}” names no term. Write it as in 有期徒刑一年六个月.")
     first = min(begins, key=lambda kind: begins[kind])
     months = _months(found[0]) if first == "months" else 0
     if months > LONGEST:
-        raise CaseError(f"“{told[:40]}” is {months} months, longer than the law allows ({LONGEST}).")
+        raise CaseError(f"“{line[:40]}” is {months} months, longer than the law allows ({LONGEST}).")
     return {"death_penalty": first == "death", "life_imprisonment": first == "life", "imprisonment": months}
 
 

@@ -18,13 +18,13 @@ from typing import Any
 from courtroom.cases.readers import cail
 from courtroom.datasets.forms.form import Around, Form, Made, case_of
 from courtroom.datasets.forms.terms import term_in_words
-from courtroom.datasets.source import Part
+from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
 from courtroom.law.article_numbers import article_number
 from courtroom.law.defendants import defendants_in
 
 KIND, STORY, FOUND = "类别", "基本案情", "一审法院认定事实"
-TOLD = ("原告诉请判令（公诉机关指控）", STORY, FOUND, "上诉请求", "本院二审查明事实")
+FIELDS = ("原告诉请判令（公诉机关指控）", STORY, FOUND, "上诉请求", "本院二审查明事实")
 """What a judge is given, in this order. On appeal, that is nothing of how the first court has judged."""
 _ORIGINAL = re.compile(r"[（(]原审[^（）()]*[）)]")
 _CRIMINAL_LAW = re.compile(r"《(?:中华人民共和国)?刑法》\s*(第[^，,；;《]*)")
@@ -32,7 +32,7 @@ _CONVICTED = re.compile(r"犯(?=[^，,。；;]*罪)([^，,。；;]*?罪(?:[、�
 _NOTHING = ("", "无", None)
 
 
-def _is_simucourt(record: dict[str, Any], part: Part) -> bool:
+def _is_simucourt(record: dict[str, Any], part: SourceFile) -> bool:
     return KIND in record and (STORY in record or FOUND in record)
 
 
@@ -40,12 +40,12 @@ def _simucourt(record: dict[str, Any], around: Around) -> Iterator[Made]:
     kind = str(record[KIND]).strip()
     if not kind.startswith("刑事"):
         raise CaseError(f"`{KIND}` is “{kind[:20]}”; only criminal cases (刑事) can be heard.")
-    told = {name: text for name in TOLD if (text := str(record.get(name) or "").strip()) not in _NOTHING}
-    if not told.keys() & {STORY, FOUND}:
+    values = {name: text for name in FIELDS if (text := str(record.get(name) or "").strip()) not in _NOTHING}
+    if not values.keys() & {STORY, FOUND}:
         raise CaseError(f"`{STORY}`, or `{FOUND}` of an appeal, must be the text of the facts.")
     named = _ORIGINAL.sub("", str(record.get("被告") or record.get("上诉人") or ""))
     data = cail.criminal(
-        "\n".join(told.values()),
+        "\n".join(values.values()),
         source=f"SimuCourt, {record.get('案号', '')}".strip(", "),
         defendants=[name.strip() for name in re.split("[、，,;；]", named) if name.strip() not in _NOTHING],
         charges=_charges(record.get("刑事_罪名")),
@@ -63,11 +63,11 @@ def _simucourt(record: dict[str, Any], around: Around) -> Iterator[Made]:
 def _charges(value: Any) -> list[str] | None:
     if value in _NOTHING:
         return None
-    told = str(value)
-    found = [charge for match in _CONVICTED.findall(told) for charge in re.split("(?<=罪)[、和]", match)]
-    names = found or [charge for charge in re.split("(?<=罪)[、；;，,]", told) if charge.strip().endswith("罪")]
+    text = str(value)
+    found = [charge for match in _CONVICTED.findall(text) for charge in re.split("(?<=罪)[、和]", match)]
+    names = found or [charge for charge in re.split("(?<=罪)[、；;，,]", text) if charge.strip().endswith("罪")]
     if not names:
-        raise CaseError(f"`刑事_罪名`: “{told[:40]}” names no charge.")
+        raise CaseError(f"`刑事_罪名`: “{text[:40]}” names no charge.")
     return cail.charges(names)
 
 
@@ -77,8 +77,8 @@ def _articles(record: dict[str, Any]) -> list[int] | None:
     for name, value in record.items():
         if not name.startswith("引用法律条文") or value in _NOTHING:
             continue
-        for told in _CRIMINAL_LAW.findall(str(value)):
-            for one in re.findall(r"第[零〇一二两三四五六七八九十百\d]+条", told):
+        for text in _CRIMINAL_LAW.findall(str(value)):
+            for one in re.findall(r"第[零〇一二两三四五六七八九十百\d]+条", text):
                 try:
                     numbers.append(article_number(one))
                 except ValueError as error:
@@ -86,7 +86,7 @@ def _articles(record: dict[str, Any]) -> list[int] | None:
     return list(dict.fromkeys(numbers)) or None
 
 
-def _is_simcourt(record: dict[str, Any], part: Part) -> bool:
+def _is_simcourt(record: dict[str, Any], part: SourceFile) -> bool:
     return "prosecution_statement" in record and "charge" in record
 
 

@@ -11,13 +11,14 @@ from courtroom.experiments.measures.documents import DOCUMENTS
 from courtroom.experiments.measures.labelled import LABELLED
 from courtroom.experiments.measures.lawbench import LAWBENCH
 from courtroom.experiments.measures.measure import Measure, Scored
+from courtroom.experiments.measures.retrieval import RETRIEVAL
 from courtroom.experiments.measures.votes import VOTES
 
-__all__ = ["MEASURES", "Measure", "Scored", "measures_of", "wanted"]
+__all__ = ["MEASURES", "Measure", "Scored", "at_hand", "measures_of", "wanted"]
 
 BY_KIND: Mapping[str, tuple[Measure, ...]] = {
     "dispute": (*DISPUTES, *VOTES),
-    "criminal": (*CRIMINAL, *LAWBENCH),
+    "criminal": (*CRIMINAL, *LAWBENCH, *RETRIEVAL),
     "labelled": (*LABELLED, *VOTES),
     "document": DOCUMENTS,
 }
@@ -29,6 +30,15 @@ MEASURES: Mapping[str, Mapping[str, Measure]] = {
 def measures_of(kind: str) -> Mapping[str, Measure]:
     """All measures of a kind of case, by name; none where the kind has no outcome to measure."""
     return MEASURES.get(kind, {})
+
+
+def at_hand(measures: Sequence[Measure], rows: Sequence[Scored]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
+    """Those of the measures that can be worked out on this machine, and a sentence for each reason why others can't."""
+    why = {measure.name: measure.missing(rows) for measure in measures}
+    return (
+        tuple(measure for measure in measures if not why[measure.name]),
+        tuple(dict.fromkeys(reason for reason in why.values() if reason)),
+    )
 
 
 def wanted(kind: str, names: Sequence[str]) -> tuple[Measure, ...]:

@@ -43,7 +43,7 @@ def _class(one: Gold | Judgment) -> frozenset[Hashable]:
 
 
 def _both(side: Side) -> Callable[[Scored], Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]]:
-    """Predicted and real labels; a case whose record does not tell is left out."""
+    """Predicted and real labels; a case whose record does not say is left out."""
 
     def labels(row: Scored) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
         real, mine = side(_gold(row)), predicted(row)

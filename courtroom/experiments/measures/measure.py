@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from courtroom.cases.case import Case
@@ -23,6 +23,8 @@ class Scored:
     category: str
     """Of the case in its dataset."""
     outcome: Outcome
+    relevance: Mapping[str, int] = field(default_factory=dict)
+    """How relevant other rows of its dataset are to it, by their ids; empty where nobody has judged that."""
 
 
 Each = Callable[[Scored], float | None]
@@ -49,6 +51,8 @@ class Measure:
     """Whether it is in a table for which nobody chose measures."""
     percent: bool = True
     """Whether it is a share."""
+    missing: Callable[[Sequence[Scored]], str] = lambda rows: ""
+    """Why it can't be worked out for these on this machine, in a sentence; empty where it can."""
 
 
 def mean(
@@ -61,6 +65,7 @@ def mean(
     better: Literal["higher", "lower"] = "higher",
     usual: bool = False,
     percent: bool = True,
+    missing: Callable[[Sequence[Scored]], str] = lambda rows: "",
 ) -> Measure:
     """A measure that is the mean of the cases' own values, or the root of their mean."""
 
@@ -77,7 +82,7 @@ def mean(
             found = sums[:, 0] / sums[:, 1]
         return np.sqrt(found) if root else found
 
-    return Measure(name, title, source, parts, finish, None if root else each, better, usual, percent)
+    return Measure(name, title, source, parts, finish, None if root else each, better, usual, percent, missing)
 
 
 Average = Literal["macro precision", "macro recall", "macro F1", "weighted F1"]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from courtroom.cases.labelled import Labelled
 from courtroom.engine.setup import Member
 from courtroom.models.narrow import same
-from courtroom.procedures.courtroom_llm.tasks import Earlier, Opinion
-from courtroom.procedures.courtroom_llm.trial import Session, Trial
+from courtroom.procedures.courtroom_llm.tasks import ChosenLabel, Earlier
+from courtroom.procedures.courtroom_llm.trial import LabelTrial, Session
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class Decision:
     label: str | None
     reason: str
     votes: dict[str, int]
-    trial: Trial | None = None
+    trial: LabelTrial | None = None
 
 
 def cast(
-    court: Session, judge: Member, item: Labelled, opinion: Opinion | None, labels: Sequence[str]
+    court: Session, judge: Member, item: Labelled, opinion: ChosenLabel | None, labels: Sequence[str]
 ) -> Earlier | None:
     """A judge's vote, on record; None is an abstention."""
     label = str(same(opinion.label, tuple(labels))) if opinion else None
@@ -34,7 +34,7 @@ def cast(
 
 
 def decision(
-    court: Session, item: Labelled, opinions: Sequence[Earlier], labels: Sequence[str], trial: Trial | None
+    court: Session, item: Labelled, opinions: Sequence[Earlier], labels: Sequence[str], trial: LabelTrial | None
 ) -> Decision:
     """By majority, or by the last judge where that is set; with the reason of the last judge who shares it.
 

@@ -9,8 +9,8 @@ from courtroom.models.narrow import same
 from courtroom.procedures.courtroom_llm.bench import Decision, cast, decision
 from courtroom.procedures.courtroom_llm.pleading import cut, pointed_to
 from courtroom.procedures.courtroom_llm.similar import look_up
-from courtroom.procedures.courtroom_llm.tasks import Argue, Classify, Earlier, Hear, Judge, Pleading, Side
-from courtroom.procedures.courtroom_llm.trial import Session, Trial, passages
+from courtroom.procedures.courtroom_llm.tasks import ChooseLabel, Classify, Earlier, Hear, Plead, Pleading, Side
+from courtroom.procedures.courtroom_llm.trial import LabelTrial, Session, passages
 from courtroom.procedures.courtroom_llm.verdict import verdict
 
 
@@ -35,7 +35,7 @@ async def deliberate(court: Session) -> Verdict:
     return verdict(court, items, await court.all(judged))
 
 
-async def hear(court: Session, item: Labelled) -> Trial | None:
+async def hear(court: Session, item: Labelled) -> LabelTrial | None:
     """A_1 and A_2 by the first preliminary hearing; the others show whether the text is ambiguous (section 4.2.3)."""
     labels = court.case.labels
     task = Hear(passages=passages(court.case, item.text, item.second), labels=labels)
@@ -46,15 +46,15 @@ async def hear(court: Session, item: Labelled) -> Trial | None:
     (first, second), *_ = named
     ambiguous = len({first for first, _ in named}) > 1 if len(named) > 1 else None
     swapped = court.random("assignment", item.id).random() < 0.5
-    return Trial(item, first, second, ambiguous, second if swapped else first)
+    return LabelTrial(item, first, second, ambiguous, second if swapped else first)
 
 
-async def plead(court: Session, trial: Trial) -> tuple[Pleading, ...]:
+async def plead(court: Session, trial: LabelTrial) -> tuple[Pleading, ...]:
     """Both sides argue at once, each for the label that the lot gave it, within the limit; nothing where one has no argument."""
     setup, item = court.setup, trial.item
 
     async def argue(side: Side, label: str, other: str) -> Pleading:
-        task = Argue(
+        task = Plead(
             passages=passages(court.case, item.text, item.second),
             labels=court.case.labels,
             side=side,
@@ -72,7 +72,7 @@ async def plead(court: Session, trial: Trial) -> tuple[Pleading, ...]:
     return tuple(pleadings) if len(pleadings) == len(sides) else ()
 
 
-async def judge(court: Session, trial: Trial, pleadings: tuple[Pleading, ...]) -> Decision:
+async def judge(court: Session, trial: LabelTrial, pleadings: tuple[Pleading, ...]) -> Decision:
     """The bench in parallel or in sequence, with similar cases (sections 3.3 and 3.4)."""
     item, labels, bench = trial.item, (trial.first, trial.second), court.panel("judge")
     if not pleadings:
@@ -80,7 +80,7 @@ async def judge(court: Session, trial: Trial, pleadings: tuple[Pleading, ...]) -
     similar = await look_up(court, item, labels)
 
     async def decide(seat: Member, earlier: tuple[Earlier, ...]) -> Earlier | None:
-        task = Judge(
+        task = ChooseLabel(
             passages=passages(court.case, item.text, item.second),
             labels=court.case.labels,
             pleadings=pleadings,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from courtroom.engine.procedure import Peers
 from courtroom.models.narrow import same
-from courtroom.procedures.courtroom_llm.tasks import Earlier, Judge, Opinion
+from courtroom.procedures.courtroom_llm.tasks import ChooseLabel, ChosenLabel, Earlier
 
 
-def shown(task: Judge, votes: bool, reasons: bool) -> Judge:
+def shown(task: ChooseLabel, votes: bool, reasons: bool) -> ChooseLabel:
     """The same question with labels and reasons of the judges before, with one of both, or with neither.
 
     The pleadings stay: prosecutor and attorney do not vote. A reason may still name the label that it is for.
@@ -20,9 +20,9 @@ def shown(task: Judge, votes: bool, reasons: bool) -> Judge:
     return task.model_copy(update={"earlier": earlier})
 
 
-def choice(task: Judge, answer: Opinion) -> str:
+def choice(task: ChooseLabel, answer: ChosenLabel) -> str:
     """The label that a judge votes for."""
     return str(same(answer.label, task.in_question))
 
 
-PEERS = (Peers(Judge, shown, choice),)
+PEERS = (Peers(ChooseLabel, shown, choice),)

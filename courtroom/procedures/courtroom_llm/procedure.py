@@ -12,7 +12,7 @@ from courtroom.procedures.courtroom_llm.offline.answers import METHODS
 from courtroom.procedures.courtroom_llm.paper import MODELS, PAPER
 from courtroom.procedures.courtroom_llm.peers import PEERS
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members
-from courtroom.procedures.courtroom_llm.tasks import Argue, Classify, Explain, Hear, Judge
+from courtroom.procedures.courtroom_llm.tasks import ChooseLabel, Classify, Explain, Hear, Plead
 from courtroom.procedures.courtroom_llm.views import VIEWS, speaks_for
 
 SHAPES = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("star", "★"), ("cross", "✚"))
@@ -39,7 +39,7 @@ COURTROOM_LLM = Procedure(
     summary="A preliminary hearing names two labels for a text, prosecutor and attorney argue for one each, judges decide in "
     "sequence or in parallel.",
     paper="Jung and Jung, Courtroom-LLM: A Legal-Inspired Multi-LLM Framework for Resolving Ambiguous Text Classifications",
-    hears="labelled",
+    case_kind="labelled",
     setup=CourtroomLLMSetup,
     roles=(
         Role("hearing", "Preliminary hearing", "Names the most likely label and the alternative."),
@@ -59,7 +59,7 @@ COURTROOM_LLM = Procedure(
     ),
     choices=(),
     choices_in=labels_of,
-    tasks=(Hear, Argue, Judge, Classify, Explain),
+    tasks=(Hear, Plead, ChooseLabel, Classify, Explain),
     offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,

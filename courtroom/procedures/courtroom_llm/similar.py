@@ -21,7 +21,7 @@ class Precedents:
 
 
 async def look_up(court: Session, item: Labelled, in_question: Sequence[str]) -> Precedents:
-    """`shots` examples for each label that the setup names, in the order of the label set, so that it tells nothing.
+    """`shots` examples for each label that the setup names, in the order of the label set, so that it reveals nothing.
 
     The text itself is never among them, nor is another with the same words.
     """

@@ -27,7 +27,7 @@ class Hearing(Answer):
     second: str = Field(min_length=1, description="The most likely other label.")
 
 
-class Argument(Answer):
+class PleadingAnswer(Answer):
     """One side's pleading for its label (section 3.2)."""
 
     evidence: tuple[str, ...] = Field(
@@ -36,7 +36,7 @@ class Argument(Answer):
     argument: str = Field(min_length=1, description="The argument for the label and against the other one.")
 
 
-class Opinion(Answer):
+class ChosenLabel(Answer):
     """A judge's decision (section 3.3)."""
 
     reason: str = Field(min_length=1, description="Why the label is right.")
@@ -102,7 +102,7 @@ class Hear(Task[Hearing]):
         return "`second` must be another label than `first`" if first == second else None
 
 
-class Argue(Task[Argument]):
+class Plead(Task[PleadingAnswer]):
     """What speaks for one label and against the other?"""
 
     name = "argue"
@@ -117,7 +117,7 @@ class Argue(Task[Argument]):
     words: int
 
 
-class Judge(Task[Opinion]):
+class ChooseLabel(Task[ChosenLabel]):
     """Which of the two labels is right?"""
 
     name = "judge"
@@ -138,10 +138,10 @@ class Judge(Task[Opinion]):
     @property
     def form(self) -> type[BaseModel]:
         """One of the two labels."""
-        return narrowed(Opinion, {"label": self.in_question})
+        return narrowed(ChosenLabel, {"label": self.in_question})
 
 
-class Classify(Task[Opinion]):
+class Classify(Task[ChosenLabel]):
     """Which label is right? Asked without a trial (the baselines)."""
 
     name = "classify"
@@ -155,9 +155,9 @@ class Classify(Task[Opinion]):
     @property
     def form(self) -> type[BaseModel]:
         """One label of the set."""
-        return narrowed(Opinion, {"label": self.labels})
+        return narrowed(ChosenLabel, {"label": self.labels})
 
-    def problem(self, answer: Opinion) -> str | None:
+    def problem(self, answer: ChosenLabel) -> str | None:
         """A label of the set."""
         if same(answer.label, self.labels) in self.labels:
             return None

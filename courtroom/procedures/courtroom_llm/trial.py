@@ -13,7 +13,7 @@ Session = Court[LabelledTask, CourtroomLLMSetup]
 
 
 @dataclass(frozen=True)
-class Trial:
+class LabelTrial:
     """One text with the two labels in question."""
 
     item: Labelled

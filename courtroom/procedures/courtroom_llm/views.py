@@ -16,7 +16,7 @@ from courtroom.evaluation.grounding import where
 from courtroom.evaluation.labels import choice_accuracy
 from courtroom.knowledge.search import Draw
 from courtroom.models.narrow import same
-from courtroom.procedures.courtroom_llm.tasks import Argue
+from courtroom.procedures.courtroom_llm.tasks import Plead
 
 Shown = dict[str, list[Block]]
 NO_LABEL: dict[str, Any] = {"label": None, "first": None, "ambiguous": None, "votes": {}}
@@ -28,14 +28,14 @@ def pleadings(record: Record) -> Shown:
     shown: Shown = {}
     for item in _heard(record):
         sides = [(side, _call(record, "arguments", side, f"argue-{item.id}")) for side in ("prosecutor", "attorney")]
-        told = [(side, call, _label_of(record, item, side)) for side, call in sides]
+        lines = [(side, call, _label_of(record, item, side)) for side, call in sides]
         spans = [
             Span(*place, label, f"{side} for {label}")
-            for side, call, label in told
+            for side, call, label in lines
             for passage in (call.value or {} if call else {}).get("evidence", ())
             if (place := where(passage, item.whole))
         ]
-        parts = tuple(_pleading(side, call, label, item) for side, call, label in told)
+        parts = tuple(_pleading(side, call, label, item) for side, call, label in lines)
         blocks: list[Block] = [Marked(item.whole, tuple(spans), title="The text with the evidence of both sides")]
         shown[item.id] = (
             [*blocks, Beside(parts)] if any(call for _, call in sides) else [*blocks, Text(_no_trial(record))]
@@ -109,9 +109,9 @@ def ambiguity(record: Record) -> Shown:
         if not counts:
             continue
         clear = "not known" if len(named) < 2 else "ambiguous" if len(counts) > 1 else "clear"
-        told = ", ".join(f"{label} {count}" for label, count in counts.most_common())
+        text = ", ".join(f"{label} {count}" for label, count in counts.most_common())
         seconds = Counter(str(call.value["second"]) for call in calls if call.value).most_common(1)[0][0]
-        rows.append((item.id, clear, told, seconds, item.whole[:120]))
+        rows.append((item.id, clear, text, seconds, item.whole[:120]))
     columns = ("Text", "Is it clear?", "First labels named", "Second, mostly", "Beginning")
     return {"": [Table(columns, tuple(rows), empty="There is no preliminary hearing in this structure, or not yet.")]}
 
@@ -191,7 +191,7 @@ def _pleading(side: str, call: Called | None, label: str, item: Labelled) -> Blo
 
 
 def _label_of(record: Record, item: Labelled, side: str) -> str:
-    """For which label a side argues, as drawn: on record with the verdict, before it in what the judges were told."""
+    """For which label a side argues, as drawn: on record with the verdict, before it in what the judges were given."""
     call = _call(record, "preliminary-hearing", "hearing-1", f"hear-{item.id}")
     answers = [
         c
@@ -209,9 +209,9 @@ def _label_of(record: Record, item: Labelled, side: str) -> str:
 
 def speaks_for(record: Record, call: Called) -> str | None:
     """The label for which a pleading argues."""
-    if call.task != Argue.name:
+    if call.task != Plead.name:
         return None
-    text = call.path.rsplit("/", 1)[1].removeprefix(f"{Argue.name}-")
+    text = call.path.rsplit("/", 1)[1].removeprefix(f"{Plead.name}-")
     item = next((item for item in _task(record).items if item.id == text), None)
     return _label_of(record, item, call.member) if item else None
 
@@ -235,8 +235,8 @@ def _heard(record: Record) -> list[Labelled]:
     return [item for item in _task(record).items if item.id in wanted] if record.stages else []
 
 
-def _or(shown: Shown, told: str) -> Shown:
-    return shown or {"": [Text(told)]}
+def _or(shown: Shown, text: str) -> Shown:
+    return shown or {"": [Text(text)]}
 
 
 VIEWS = (

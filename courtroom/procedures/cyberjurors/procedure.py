@@ -43,7 +43,7 @@ CYBERJURORS = Procedure(
     summary="A jury with personas judges an e-commerce dispute: each juror examines the evidence in four steps, then "
     "they discuss in rounds over a follow-graph, guided by norms from earlier verdicts.",
     paper="Sun et al. (2026), CyberJurors: A Multi-Agent Simulation Task for E-Commerce Disputes Verdict, arXiv:2605.28369",
-    hears="dispute",
+    case_kind="dispute",
     setup=CyberJurorsSetup,
     roles=(
         Role("juror", "Juror", "Examines the evidence, hears those whom it follows, votes.", votes=True),

@@ -41,8 +41,8 @@ def follow_graph(record: Record) -> Shown:
             )
             for seat, juror in enumerate(jurors)
         )
-        told = [f"{jurors[k].name} came over to the side of {jurors[j].name}." for k, j in strong]
-        caption = " ".join(told) or (
+        lines = [f"{jurors[k].name} came over to the side of {jurors[j].name}." for k, j in strong]
+        caption = " ".join(lines) or (
             "Nobody has changed sides along a follow in this round." if ballot else "No votes yet."
         )
         graph = Graph(
@@ -127,7 +127,7 @@ def examination(record: Record) -> Shown:
 VIEWS = (
     View(
         "graph", "Follow-graph", ":material/hub:",
-        "Arrows go from a juror to those it follows. Colour and shape tell the vote, size the influence (PageRank), a ring "
+        "Arrows go from a juror to those it follows. Colour and shape show the vote, size the influence (PageRank), a ring "
         "a change of sides; a strong arrow leads to a followed juror whose side was taken over.",
         follow_graph,
     ),

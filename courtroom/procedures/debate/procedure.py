@@ -87,7 +87,7 @@ DEBATE = Procedure(
     title="Debate",
     summary="A baseline: two debaters argue for a side each; a judge decides after each round whether it heard enough.",
     paper="Du et al. (2023), arXiv:2305.14325; with sides and a judge as in Liang et al. (2023), arXiv:2305.19118",
-    hears="dispute",
+    case_kind="dispute",
     setup=DebateSetup,
     roles=(
         Role("buyer", "Debater for the buyer", "Argues for the buyer, whatever the evidence."),

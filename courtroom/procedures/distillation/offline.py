@@ -6,7 +6,7 @@ import random
 import re
 
 from courtroom.models.offline import Methods
-from courtroom.procedures.distillation.tasks import Reflect, Reflection
+from courtroom.procedures.distillation.tasks import DeriveNorms, Reflection
 from courtroom.text.central import central
 from courtroom.text.words import sentences
 
@@ -18,7 +18,7 @@ GENERAL = {
 SIDES = {"en": {"buyer": "buyer", "seller": "seller"}, "zh": {"buyer": "买家", "seller": "卖家"}}
 
 
-def reflect(task: Reflect, draw: random.Random) -> Reflection:
+def reflect(task: DeriveNorms, draw: random.Random) -> Reflection:
     """The winners' most central opinions with figures taken out, beside the closest earlier norm."""
     language = "zh" if task.language.startswith("zh") else "en"
     views = task.buyer_views if task.winner == "buyer" else task.seller_views
@@ -31,5 +31,5 @@ def reflect(task: Reflect, draw: random.Random) -> Reflection:
 
 
 METHODS: Methods = {
-    Reflect: reflect,
+    DeriveNorms: reflect,
 }

@@ -18,7 +18,7 @@ from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
 from courtroom.procedures.distillation.offline import METHODS
 from courtroom.procedures.distillation.paper import PAPER
-from courtroom.procedures.distillation.tasks import Reflect
+from courtroom.procedures.distillation.tasks import DeriveNorms
 
 
 class DistillationSetup(Setup):
@@ -48,8 +48,8 @@ async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:
     return Verdict(outcome=f"{learned} of {len(court.case.precedents)} precedents have norms", counts={})
 
 
-def _question(precedent: Precedent, near: tuple[Hit, ...]) -> Reflect:
-    return Reflect(
+def _question(precedent: Precedent, near: tuple[Hit, ...]) -> DeriveNorms:
+    return DeriveNorms(
         dispute=precedent.dispute,
         category=precedent.category,
         language=precedent.language,
@@ -75,12 +75,12 @@ DISTILLATION = Procedure(
     summary="Turns precedents with their jurors' opinions into norms, the closest earlier norms in view.",
     paper="Sun et al. (2026), CyberJurors, appendix B.2, arXiv:2605.28369",
     seating="rows",
-    hears="precedents",
+    case_kind="precedents",
     setup=DistillationSetup,
     roles=(Role("analyst", "Analyst", "Distils norms from a precedent."),),
     stages=(StageKind("precedent", "Precedent", "One precedent's norms are distilled."),),
     choices=(),
-    tasks=(Reflect,),
+    tasks=(DeriveNorms,),
     offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     deliberate=distil,

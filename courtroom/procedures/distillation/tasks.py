@@ -16,7 +16,7 @@ class Reflection(BaseModel):
     reflection_result: tuple[str, ...] = Field(min_length=2, max_length=4)
 
 
-class Reflect(Task[Reflection]):
+class DeriveNorms(Task[Reflection]):
     """Norms from a precedent and its jurors' opinions, the closest earlier norms in view (Eq. 13)."""
 
     name = "reflect"

@@ -44,7 +44,7 @@ async def holistic(court: Court[Document, JurisSetup], text: str) -> Scores | No
 
 
 async def fine_grained(court: Court[Document, JurisSetup], text: tuple[str, ...]) -> Scores:
-    """Errors sentence by sentence, and which key facts are told where (section 4.1, as UniSumEval does it).
+    """Errors sentence by sentence, and which key facts are stated where (section 4.1, as UniSumEval does it).
 
     Returns:
         The scores with what they are made of; a score is None where its answer is missing.

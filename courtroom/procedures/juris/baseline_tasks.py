@@ -75,7 +75,7 @@ class Advise(Task[Advised]):
         return None if answer.stop or answer.advice else "give at least one piece of advice, or set `stop` to true"
 
 
-class Refine(Task[Edited]):
+class RefineSummary(Task[Edited]):
     """The summary again, by the evaluator's advice. (SummIt's summarizer.)"""
 
     name = "refine"

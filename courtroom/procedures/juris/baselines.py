@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from courtroom.cases.document import Document
 from courtroom.engine.court import Court
-from courtroom.procedures.juris.baseline_tasks import QUESTIONS, Advise, AnswerAndWrite, Refine, WriteAlone
+from courtroom.procedures.juris.baseline_tasks import QUESTIONS, Advise, AnswerAndWrite, RefineSummary, WriteAlone
 from courtroom.procedures.juris.setup import JurisSetup
 from courtroom.procedures.juris.tasks import Letter
 
@@ -34,7 +34,7 @@ async def refined(court: Hearing, written: tuple[str, ...]) -> tuple[str, ...]:
         said = await court.try_ask(court.member("evaluator"), Advise(document=court.case, sentences=written))
         if said is None or said.stop:
             break
-        task = Refine(document=court.case, sentences=written, rationale=said.rationale, advice=said.advice)
+        task = RefineSummary(document=court.case, sentences=written, rationale=said.rationale, advice=said.advice)
         again = await court.try_ask(court.member("generator"), task)
         if again is None:
             court.note("unrefined", "The writer had no refined summary: the one before it stands.")

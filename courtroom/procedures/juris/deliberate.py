@@ -134,8 +134,8 @@ async def edit(court: Hearing, accepted: tuple[str, ...]) -> tuple[str, ...]:
     """S*: one pass by the chief editor; without a text that keeps to them the accepted sentences stay as they are."""
     edited = await court.try_ask(court.member("editor"), Edit(document=court.case, accepted=accepted))
     if edited is None:
-        told = "The chief editor gave no text that says what the jury accepted and nothing else"
-        court.note("unedited", f"{told}: the accepted sentences stand as they are.")
+        text = "The chief editor gave no text that says what the jury accepted and nothing else"
+        court.note("unedited", f"{text}: the accepted sentences stand as they are.")
         return accepted
     return edited.sentences
 

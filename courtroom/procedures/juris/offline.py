@@ -1,6 +1,6 @@
 """The panel offline: sentences taken from the document, weighed by counts of words. It writes no sentence of its own.
 
-Generator A takes what stands most in the middle (TextRank), generator B what is told early in words that recur often.
+Generator A takes what stands most in the middle (TextRank), generator B what is said early in words that recur often.
 A juror weighs five standards. Each seat gives one of them more weight, by its stated point of view or else by its number.
 """
 
@@ -46,8 +46,8 @@ PER_STEP = 11.0
 def propose_length(task: ProposeLength, draw: random.Random) -> Length:
     """A sentence for each few of the document, fewer where words recur; seats differ by one either way."""
     found = sentences(task.document.text)
-    told = words(task.document.text)
-    density = len(set(told)) / max(1, len(told))
+    terms = words(task.document.text)
+    density = len(set(terms)) / max(1, len(terms))
     ideal = 2 + len(found) / PER_STEP * (0.5 + density)
     lean = (-1, 0, 0, 1, 0)[own_standard(task.seat, task.viewpoint)]
     reason = f"{len(found)} sentences, of whose words {density:.0%} are different ones."
@@ -69,7 +69,7 @@ def cast_ballot(task: CastBallot, draw: random.Random) -> Ballot:
     lost: Letter = "A" if vote == "B" else "B"
     gain = [a - b for a, b in zip(_weighted(scores[vote], own), _weighted(scores[lost], own), strict=True)]
     decisive = STANDARDS[gain.index(max(gain))]
-    told = {
+    shown = {
         letter: "; ".join(f"{name} {value:.2f}" for name, value in zip(STANDARDS, values, strict=True))
         + f". This seat gives most weight to {STANDARDS[own]}."
         for letter, values in scores.items()
@@ -78,8 +78,8 @@ def cast_ballot(task: CastBallot, draw: random.Random) -> Ballot:
     spans = grounding(chosen, task.document.text).spans
     return Ballot(
         evidence=tuple(task.document.text[start:end] for start, end in spans),
-        critique_a=told["A"] + (f" Ahead by its {decisive}." if vote == "A" else ""),
-        critique_b=told["B"] + (f" Ahead by its {decisive}." if vote == "B" else ""),
+        critique_a=shown["A"] + (f" Ahead by its {decisive}." if vote == "A" else ""),
+        critique_b=shown["B"] + (f" Ahead by its {decisive}." if vote == "B" else ""),
         vote=vote,
     )
 
@@ -93,8 +93,8 @@ def edit(task: Edit, draw: random.Random) -> Edited:
 
 def own_standard(seat: int, viewpoint: str) -> int:
     """The place of the standard that a seat gives most weight to: by its stated point of view, else by its number."""
-    told = Counter(word.strip(".,:;?!") for word in viewpoint.casefold().split())
-    score, place = max((sum(told[cue] for cue in cues), -place) for place, cues in enumerate(CUES))
+    text = Counter(word.strip(".,:;?!") for word in viewpoint.casefold().split())
+    score, place = max((sum(text[cue] for cue in cues), -place) for place, cues in enumerate(CUES))
     return -place if score else seat % len(STANDARDS)
 
 

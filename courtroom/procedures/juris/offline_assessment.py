@@ -63,13 +63,13 @@ def align(task: AlignKeyFacts, draw: random.Random) -> Alignment:
 
 def assess(task: Assess, draw: random.Random) -> Assessment:
     """Counts of words: supported sentences, share of the document's weight, sentences that repeat nothing."""
-    told = sentences(task.summary)
-    support = sum(grounding(one, task.document.text).share for one in told) / max(1, len(told))
+    lines = sentences(task.summary)
+    support = sum(grounding(one, task.document.text).share for one in lines) / max(1, len(lines))
     known = set(words(task.summary))
     counts = Counter(words(task.document.text))
     often = {word: count for word, count in counts.items() if count > 1} or counts
     covered = sum(count for word, count in often.items() if word in known) / max(1, sum(often.values()))
-    repeated = sum(repeats(one, told[:n]) for n, one in enumerate(told)) / max(1, len(told))
+    repeated = sum(repeats(one, lines[:n]) for n, one in enumerate(lines)) / max(1, len(lines))
     return Assessment(
         reason=f"Words found in the document, recurring words that are told, words told before. {COUNTED}",
         faithfulness=round(100 * support, 1),

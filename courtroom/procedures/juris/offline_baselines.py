@@ -11,7 +11,7 @@ from courtroom.procedures.juris.baseline_tasks import (
     Advised,
     AnswerAndWrite,
     Answered,
-    Refine,
+    RefineSummary,
     WriteAlone,
     Written,
 )
@@ -38,7 +38,7 @@ def advise(task: Advise, draw: random.Random) -> Advised:
     return Advised(rationale="A missing sentence weighs more than one that is there.", advice=advice, stop=False)
 
 
-def refine(task: Refine, draw: random.Random) -> Edited:
+def refine(task: RefineSummary, draw: random.Random) -> Edited:
     """The exchange that was advised."""
     swap = _swap(task.document, task.sentences)
     if swap is None or f"Add: {swap[1]}" not in task.advice:
@@ -77,4 +77,4 @@ def _swap(document: Document, taken: tuple[str, ...]) -> tuple[str, str] | None:
     return (weakest, missing[0]) if gain > value.get(weakest, 0.0) * (1 - repeats(weakest, rest)) else None
 
 
-METHODS: Methods = {WriteAlone: write_alone, Advise: advise, Refine: refine, AnswerAndWrite: answer_and_write}
+METHODS: Methods = {WriteAlone: write_alone, Advise: advise, RefineSummary: refine, AnswerAndWrite: answer_and_write}

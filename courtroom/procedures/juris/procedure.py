@@ -10,7 +10,7 @@ from courtroom.engine import paper
 from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKind
 from courtroom.procedures.juris import offline, offline_assessment, offline_baselines
 from courtroom.procedures.juris.assessment_tasks import AlignKeyFacts, Assess, CheckFacts, FindKeyFacts
-from courtroom.procedures.juris.baseline_tasks import Advise, AnswerAndWrite, Refine, WriteAlone
+from courtroom.procedures.juris.baseline_tasks import Advise, AnswerAndWrite, RefineSummary, WriteAlone
 from courtroom.procedures.juris.deliberate import deliberate
 from courtroom.procedures.juris.paper import MODELS, PAPER
 from courtroom.procedures.juris.points_of_view import SEVEN
@@ -34,7 +34,7 @@ JURIS = Procedure(
     summary="A heterogeneous jury writes a summary: two generators propose each sentence, the jurors criticise and vote, a "
     "chief editor makes one last pass.",
     paper="Li et al., JURIS: Bringing the Jury System to Multi-Agent Summarization",
-    hears="document",
+    case_kind="document",
     setup=JurisSetup,
     roles=(
         Role("generator", "Generator", "Proposes the next sentence; the two should run on different models."),
@@ -67,7 +67,7 @@ JURIS = Procedure(
     ),
     tasks=(
         *(ProposeLength, NextSentence, CastBallot, Edit),
-        *(WriteAlone, Advise, Refine, AnswerAndWrite),
+        *(WriteAlone, Advise, RefineSummary, AnswerAndWrite),
         *(FindKeyFacts, CheckFacts, AlignKeyFacts, Assess),
     ),
     offline={**offline.METHODS, **offline_baselines.METHODS, **offline_assessment.METHODS},

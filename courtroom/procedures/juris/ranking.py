@@ -20,16 +20,16 @@ def best_first(document: Document, accepted: Sequence[str], letter: Letter) -> l
     """The document's sentences that are not accepted, best first; at least one.
 
     Args:
-        letter: A goes by what stands most in the middle, B by what is told early in words that recur often.
+        letter: A goes by what stands most in the middle, B by what is said early in words that recur often.
     """
     found = sentences(document.text)
     central, often = weights(document.text), _often(document.text)
     scored: list[tuple[float, int]] = []
     for place, sentence in enumerate(found):
-        told = words(sentence)
-        fits = SHORT <= len(told) <= LONG and not sentence.rstrip().endswith(("?", "？", ":"))
+        terms = words(sentence)
+        fits = SHORT <= len(terms) <= LONG and not sentence.rstrip().endswith(("?", "？", ":"))
         early = 1.0 / (1.0 + place / max(6, len(found) / 4))
-        density = sum(often[word] for word in set(told)) / max(1, len(set(told)))
+        density = sum(often[word] for word in set(terms)) / max(1, len(set(terms)))
         measure = central[place] * (0.6 + 0.4 * early) if letter == "A" else density * early
         new = 1.0 - repeats(sentence, accepted)
         scored.append((measure * new * (1.0 if fits else 0.1) - (10.0 if sentence in accepted else 0.0), place))
@@ -58,7 +58,7 @@ def weights(text: str) -> tuple[float, ...]:
 
 @lru_cache(maxsize=16)
 def _often(text: str) -> dict[str, float]:
-    """How often each word is told, by the square root: the most frequent one must not decide alone."""
+    """How often each word is used, by the square root: the most frequent one must not decide alone."""
     counts = Counter(words(text))
     top = max(counts.values(), default=1)
     return {word: math.sqrt(count / top) for word, count in counts.items()}

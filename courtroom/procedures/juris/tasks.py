@@ -57,7 +57,7 @@ class ProposeLength(Task[Length]):
 
     name = "length"
     title = "Length"
-    offline_only = ("seat",)  # a juror's own weights; a language model is told apart by its sample
+    offline_only = ("seat",)  # a juror's own weights; a language model is distinguished by its sample
     document: Document
     viewpoint: str
     seat: int
@@ -89,7 +89,7 @@ class CastBallot(Task[Ballot]):
 
     name = "ballot"
     title = "Ballot"
-    offline_only = ("seat",)  # a juror's own weights; a language model is told apart by its sample
+    offline_only = ("seat",)  # a juror's own weights; a language model is distinguished by its sample
     document: Document
     viewpoint: str
     accepted: tuple[str, ...]

@@ -134,8 +134,8 @@ def _final(record: Record, details: dict[str, Any]) -> Iterator[Block]:
     if isinstance(record.case, Document) and record.case.reference:
         yield Text(record.case.reference, "The reference summary, which no member has seen")
     where_from = "in the accepted sentences" if accepted else "in the document"
-    told = f"Marked sentences have little support, by their words, {where_from}."
-    yield Marked(text, spans, title="The final text", caption=told if spans else "Every sentence is supported.")
+    line = f"Marked sentences have little support, by their words, {where_from}."
+    yield Marked(text, spans, title="The final text", caption=line if spans else "Every sentence is supported.")
 
 
 def _support(record: Record, offered: dict[str, str]) -> Block:
@@ -157,8 +157,8 @@ def _support(record: Record, offered: dict[str, str]) -> Block:
 
 def _candidate(letter: str, sentence: str, record: Record, votes: int | None) -> str:
     share = grounding(sentence, _text(record)).share
-    told = f"Candidate {letter} · {share:.0%} supported"
-    return told if votes is None else f"{told} · {votes} vote{'' if votes == 1 else 's'}"
+    text = f"Candidate {letter} · {share:.0%} supported"
+    return text if votes is None else f"{text} · {votes} vote{'' if votes == 1 else 's'}"
 
 
 def _checked(passage: str, record: Record) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 from courtroom.cases.document import Document
 from courtroom.engine.blocks import Block, Table, Text
 from courtroom.engine.record import Record
-from courtroom.evaluation.summaries import Quality, bert_score, cost_effectiveness, has_bert_score, lead, overlap
+from courtroom.evaluation.semantic import bert_score, why_not
+from courtroom.evaluation.summaries import Quality, cost_effectiveness, lead, overlap
 from courtroom.procedures.juris import alike
 from courtroom.procedures.juris.setup import JurisSetup
 from courtroom.text.words import sentences
@@ -62,15 +63,16 @@ def _overlap(record: Record, summary: str) -> Iterator[Block]:
         "The first 3 sentences (lead-3)": lead(case.text, 3),
         f"The first {count} sentences (lead-{count})": lead(case.text, count),
     }
+    missing = why_not([case.reference])
     rows = []
     for name, text in compared.items():
         got = overlap(text, case.reference)
-        semantic = bert_score(text, case.reference) if has_bert_score() else None
+        semantic = None if missing else bert_score(text, case.reference).f1
         rows.append((name, got.rouge_1, got.rouge_2, got.rouge_l, got.bleu, semantic))
     columns = ("Text", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "BERTScore")
     yield Table(columns, tuple(rows), title="Against the reference summary (F1)")
-    if not has_bert_score():
-        yield Text("BERTScore needs its own library: install `bert-score`. It downloads a model at first use.")
+    if missing:
+        yield Text(missing)
 
 
 def _row(way: str, scores: dict[str, Any], seconds: float) -> tuple[Any, ...]:
@@ -91,11 +93,11 @@ def _made_of(fine: dict[str, Any]) -> Iterator[Block]:
         empty="The assessor had no answer to the fact check.",
     )
     facts = tuple(
-        (one["key_fact"], None if one["sentences"] is None else ", ".join(map(str, one["sentences"])) or "not told")
+        (one["key_fact"], None if one["sentences"] is None else ", ".join(map(str, one["sentences"])) or "not stated")
         for one in fine["key_facts"]
     )
     yield Table(
-        ("Key fact", "Told in sentence"),
+        ("Key fact", "Stated in sentence"),
         facts,
         title="Completeness and conciseness, by key facts",
         empty="The assessor named no key facts.",

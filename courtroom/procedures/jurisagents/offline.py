@@ -15,8 +15,8 @@ from courtroom.law.judgment import Judgment
 from courtroom.models.offline import Methods
 from courtroom.procedures.jurisagents.questions import (
     AnalyseQuestion,
-    Choice,
     ChooseOption,
+    ChosenOption,
     Issue,
     QuestionAnalysis,
     StateIssue,
@@ -81,13 +81,13 @@ def language_of(task_language: str) -> str:
 
 
 def extract(task: ExtractInformation, draw: random.Random) -> DefendantInformation:
-    """The named defendant, and the sentences that tell acts, with those that tell results beside them."""
+    """The named defendant, and the sentences that state acts, with those that state results beside them."""
     case = task.case
     named = case.defendants or defendants_in(case.facts)
-    told = acts_of(case)
+    found_acts = acts_of(case)
     intent = "negligence" if NEGLIGENT.search(case.facts) else "intent"
-    acts = [Act(act=sentence, consequence="", intent=intent) for sentence in told if not RESULT.search(sentence)]
-    results = [sentence for sentence in told if RESULT.search(sentence)]
+    acts = [Act(act=sentence, consequence="", intent=intent) for sentence in found_acts if not RESULT.search(sentence)]
+    results = [sentence for sentence in found_acts if RESULT.search(sentence)]
     if not acts:
         acts = [Act(act=sentence, intent=intent) for sentence in results[:1]]
         results = results[1:]
@@ -98,24 +98,24 @@ def extract(task: ExtractInformation, draw: random.Random) -> DefendantInformati
 
 
 def summarise(task: SummariseCase, draw: random.Random) -> CaseSummary:
-    """The sentences that tell the acts, in order; of very long facts the most central ones."""
-    told = acts_of(task.case)
-    text = " ".join(told)
+    """The sentences that state the acts, in order; of very long facts the most central ones."""
+    acts = acts_of(task.case)
+    text = " ".join(acts)
     if len(text) > LONGEST_SUMMARY:
         kept: list[str] = []
-        for sentence in central(told, len(told)):
+        for sentence in central(acts, len(acts)):
             if sum(map(len, kept)) + len(sentence) <= LONGEST_SUMMARY:
                 kept.append(sentence)
-        text = " ".join(sentence for sentence in told if sentence in kept) or text[:LONGEST_SUMMARY]
+        text = " ".join(sentence for sentence in acts if sentence in kept) or text[:LONGEST_SUMMARY]
     return CaseSummary(summary=text)
 
 
 def acts_of(case: CriminalCase) -> tuple[str, ...]:
-    """The sentences that tell what was done; those that name other defendants alone are left out."""
+    """The sentences that state what was done; those that name other defendants alone are left out."""
     others = [name for name in case.defendants if name != case.defendant]
-    told = acts_in(case.facts)
-    own = tuple(one for one in told if case.defendant in one or not any(name in one for name in others))
-    return own or told
+    acts = acts_in(case.facts)
+    own = tuple(one for one in acts if case.defendant in one or not any(name in one for name in others))
+    return own or acts
 
 
 def decide(task: Decide, draw: random.Random) -> JudgmentAnswer:
@@ -179,16 +179,16 @@ def petition(task: DraftPetition, draw: random.Random) -> Petition:
 
 def analyse(task: AnalyseQuestion, draw: random.Random) -> QuestionAnalysis:
     """The sentences of the question; a word for wrong in them says what is looked for."""
-    told, wrong = sentences(task.case.facts), WRONG.search(task.case.facts)
-    return QuestionAnalysis(points=told[:20] or (task.case.facts,), wanted="incorrect" if wrong else "correct")
+    text, wrong = sentences(task.case.facts), WRONG.search(task.case.facts)
+    return QuestionAnalysis(points=text[:20] or (task.case.facts,), wanted="incorrect" if wrong else "correct")
 
 
 def state_issue(task: StateIssue, draw: random.Random) -> Issue:
-    """What the question tells; offline there is no other word for its issue."""
+    """What the question says; offline there is no other word for its issue."""
     return Issue(issue=" ".join(acts_in(task.case.facts))[:LONGEST_SUMMARY])
 
 
-def choose(task: ChooseOption, draw: random.Random) -> Choice:
+def choose(task: ChooseOption, draw: random.Random) -> ChosenOption:
     """The option whose words the articles and precedents bear out most; the least where the wrong one is asked for."""
     law = set(words(" ".join(f"{s.text.zh} {s.text.en}" for s in task.found.statutes)))
     asked = set(words(task.case.facts))
@@ -198,16 +198,16 @@ def choose(task: ChooseOption, draw: random.Random) -> Choice:
         support[letter] = (len(said & law) + 0.5 * len(said & asked)) / (len(said) or 1)
     ordered = sorted(LETTERS, key=lambda letter: (support[letter], letter))
     wrong = task.analysis.wanted == "incorrect" if task.analysis else WRONG.search(task.case.facts)
-    return Choice(choice=ordered[0] if wrong else ordered[-1])
+    return ChosenOption(choice=ordered[0] if wrong else ordered[-1])
 
 
 def add_up(task: AddUp, draw: random.Random) -> Amount:
-    """The sums in the sentences that tell acts, each once a sentence; a stated total counts instead of its parts."""
-    told = [sentence for sentence in acts_in(task.case.facts) if not SHARES.search(sentence)]
-    totals = [sums_in(sentence)[-1] for sentence in told if TOTAL.search(sentence) and sums_in(sentence)]
+    """The sums in the sentences that state acts, each once a sentence; a stated total counts instead of its parts."""
+    lines = [sentence for sentence in acts_in(task.case.facts) if not SHARES.search(sentence)]
+    totals = [sums_in(sentence)[-1] for sentence in lines if TOTAL.search(sentence) and sums_in(sentence)]
     if totals:
         return Amount(amount=max(totals), parts=(max(totals),))
-    parts = tuple(max(sums_in(sentence)) for sentence in told if sums_in(sentence))
+    parts = tuple(max(sums_in(sentence)) for sentence in lines if sums_in(sentence))
     return Amount(amount=round(sum(parts), 2), parts=parts)
 
 

@@ -38,7 +38,7 @@ JURISAGENTS = Procedure(
     summary="Three judges, an assistant, the defendant and counsel hear a criminal case in six stages and predict articles, "
     "charges and term; a defendant who objects gets a second instance.",
     paper="Anonymous (2025), JurisAgents: A Multi-Agent Framework for Legal Judgment Prediction, ACL submission",
-    hears="criminal",
+    case_kind="criminal",
     setup=JurisAgentsSetup,
     roles=(
         Role("junior", "Junior Judge", "Sets out the defendant's acts, their consequences and the state of mind."),

@@ -9,9 +9,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from courtroom.judging.criminal_tasks import OfFacts
 from courtroom.judging.referred import CaseInformation
 from courtroom.models.task import Answer, Task
-from courtroom.procedures.jurisagents.tasks import SCORES, OfFacts
+from courtroom.procedures.jurisagents.tasks import SCORES
 
 
 class QuestionAnalysis(Answer):
@@ -32,7 +33,7 @@ class Issue(Answer):
     issue: str = Field(min_length=1)
 
 
-class Choice(Answer):
+class ChosenOption(Answer):
     """The option that answers the question."""
 
     reason: str = Field(default="", description="What speaks for it, in a sentence or two.")
@@ -54,7 +55,7 @@ class StateIssue(OfFacts, Task[Issue]):
     analysis: QuestionAnalysis
 
 
-class ChooseOption(OfFacts, Task[Choice]):
+class ChooseOption(OfFacts, Task[ChosenOption]):
     """Chief judge: the option. One judge alone has neither analysis nor issue."""
 
     name = "choose"

@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from courtroom.cases.criminal import CriminalCase, Given
+from courtroom.cases.criminal import Given
 from courtroom.judging.answers import JudgmentAnswer
+from courtroom.judging.criminal_tasks import OfFacts
 from courtroom.judging.referred import CaseInformation
 from courtroom.law.judgment import Judgment
-from courtroom.media.medium import Medium
 from courtroom.models.task import Answer, Task
 from courtroom.strict import Strict
 
@@ -91,16 +91,6 @@ class Amount(Answer):
 
     parts: tuple[Yuan, ...] = Field(default=(), description="The sums that it is made of, in yuan.")
     amount: Yuan = Field(description="Their total in yuan.")
-
-
-class OfFacts(BaseModel):
-    """For tasks whose role reads the facts: key frames come along."""
-
-    case: CriminalCase
-
-    def media(self) -> tuple[Medium, ...]:
-        """The key frames."""
-        return self.case.frames
 
 
 class ExtractInformation(OfFacts, Task[DefendantInformation]):

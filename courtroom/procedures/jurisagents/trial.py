@@ -43,7 +43,7 @@ class Trial:
 
     @property
     def step(self) -> str:
-        """Tells apart what is asked for several defendants; empty for the primary one."""
+        """Distinguishes what is asked for several defendants; empty for the primary one."""
         return f"defendant-{self.number}" if self.number > 1 else ""
 
     @property

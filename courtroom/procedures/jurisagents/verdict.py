@@ -15,7 +15,7 @@ def verdict(judged: Sequence[Trial], everyone: Sequence[Trial], note: str = "") 
     Args:
         judged: the trials that came to a judgment.
         everyone: all of them.
-        note: how it came about, where all had the same course; otherwise it is told of each.
+        note: how it came about, where all had the same course; otherwise it is said of each.
     """
     details: dict[str, Any] = {}
     for trial in judged:
@@ -26,12 +26,12 @@ def verdict(judged: Sequence[Trial], everyone: Sequence[Trial], note: str = "") 
         outcome, summary = "; ".join(trial.judgment.charges), str(trial.judgment)
         return Verdict(outcome=outcome, summary=summary, note=note or course(trial), details=details)
     details["judgments"] = [{"defendant": trial.name, **_judgments(trial)} for trial in judged]
-    told = [f"{trial.name}: {note or course(trial)}" for trial in judged]
-    told += [f"{trial.name}: no judgment, as an answer is missing." for trial in everyone if trial not in judged]
+    lines = [f"{trial.name}: {note or course(trial)}" for trial in judged]
+    lines += [f"{trial.name}: no judgment, as an answer is missing." for trial in everyone if trial not in judged]
     return Verdict(
         outcome=" · ".join(f"{trial.name}: {'; '.join(trial.judgment.charges)}" for trial in judged),
         summary="\n".join(f"{trial.name}: {trial.judgment}" for trial in judged),
-        note=" ".join(told),
+        note=" ".join(lines),
         details=details,
     )
 

@@ -79,11 +79,11 @@ def _step(role: str, call: Called | None) -> Step:
         return Step("", TITLES[role], state="to come")
     if call.value is None:
         return Step(call.title, TITLES[role], call.error, "rejected")
-    body, items = _told(call)
+    body, items = _described(call)
     return Step(call.title, TITLES[role], body, items=items)
 
 
-def _told(call: Called) -> tuple[str, tuple[str, ...]]:
+def _described(call: Called) -> tuple[str, tuple[str, ...]]:
     value = call.value or {}
     match call.task:
         case "extract":
@@ -105,13 +105,13 @@ def _told(call: Called) -> tuple[str, tuple[str, ...]]:
         case "analyse":
             return f"Looks for the {value['wanted']} option", (*value["parties"], *value["points"])
         case _:
-            return "; ".join(f"{name}: {told}" for name, told in value.items() if told), ()
+            return "; ".join(f"{name}: {text}" for name, text in value.items() if text), ()
 
 
 def _changed(record: Record, number: int) -> list[Block]:
     asked = [call for call in record.calls if call.value and _number(call) == number]
-    summaries = [_told(call)[0] for call in asked if call.task == "summarise"]
-    judged = [_told(call)[0] for call in asked if call.task == "decide"]
+    summaries = [_described(call)[0] for call in asked if call.task == "summarise"]
+    judged = [_described(call)[0] for call in asked if call.task == "decide"]
     if len(summaries) < 2 or len(judged) < 2:
         return [Text("The second instance is under way.")]
     return [

@@ -26,11 +26,11 @@ from courtroom.media.medium import Medium
 from courtroom.models.prompts import describe
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.verdict.adapter import FILE, Adapter
-from courtroom.procedures.verdict.learning_tasks import Reflect
+from courtroom.procedures.verdict.learning_tasks import ReflectOnDraft
 from courtroom.procedures.verdict.offline import METHODS
 from courtroom.procedures.verdict.paper import TRAINING
 from courtroom.procedures.verdict.setup import VerdictSetup, as_in_the_paper
-from courtroom.procedures.verdict.tasks import Draft, DraftOpinion, Turn
+from courtroom.procedures.verdict.tasks import DraftJudgment, DraftOpinion, Turn
 
 Alignment = Court[DraftBatch, "AlignmentSetup"]
 
@@ -53,9 +53,9 @@ async def align(court: Alignment) -> Verdict:
             continue
         wrong += 1
         await court.stage(f"Draft {number}", "correction")
-        draft = Draft(predicted_article=known.predicted_article, explanation=known.explanation)
+        draft = DraftJudgment(predicted_article=known.predicted_article, explanation=known.explanation)
         real = (known.case.gold.relevant_articles or ()) if known.case.gold else ()
-        task = Reflect(case=blind.case, draft=draft, statutes=blind.statutes, real_articles=real)
+        task = ReflectOnDraft(case=blind.case, draft=draft, statutes=blind.statutes, real_articles=real)
         advice = await court.try_ask(reflector, task)
         if advice is None:
             continue
@@ -203,7 +203,7 @@ ALIGNMENT = Procedure(
     summary="Turns recorded VERDICT hearings into training data for the case-handling judge: right first drafts are "
     "demonstrations, wrong ones are reflected upon, drafted again and, where corrected, become preference pairs.",
     paper="Liao et al. (2026), VERDICT, section 3.3",
-    hears="drafts",
+    case_kind="drafts",
     setup=AlignmentSetup,
     roles=(
         Role("reflector", "Reflection model", "Says where a wrong draft's reasoning slipped."),
@@ -211,8 +211,8 @@ ALIGNMENT = Procedure(
     ),
     stages=(StageKind("correction", "Correction", "One wrong draft is reflected upon and drafted again."),),
     choices=(),
-    tasks=(Reflect, DraftOpinion),
-    offline={task: METHODS[task] for task in (Reflect, DraftOpinion)},
+    tasks=(ReflectOnDraft, DraftOpinion),
+    offline={task: METHODS[task] for task in (ReflectOnDraft, DraftOpinion)},
     prompts=Path(__file__).parent / "prompts",
     deliberate=align,
     at_most=lambda case, setup: 2 * sum(not draft.right for draft in case.drafts),

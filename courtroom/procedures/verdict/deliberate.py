@@ -8,9 +8,9 @@ from courtroom.law.statute import Statute
 from courtroom.procedures.verdict.learning import Trajectory, known, learn
 from courtroom.procedures.verdict.recall import Hearing, Recollection, recall
 from courtroom.procedures.verdict.tasks import (
-    DecideAlone,
     DraftOpinion,
     ExtractPoints,
+    JudgeAlone,
     Preside,
     Rerank,
     Turn,
@@ -64,7 +64,7 @@ async def alone(court: Hearing) -> Verdict:
     statutes = await coarse(court, court.case.facts)
     memory = await recall(court, statutes)
     await court.stage("Final adjudication", "final")
-    task = DecideAlone(case=court.case, statutes=statutes, **memory.shown())
+    task = JudgeAlone(case=court.case, statutes=statutes, **memory.shown())
     return verdict(await court.ask(court.member("presiding"), task), "One judge alone.")
 
 

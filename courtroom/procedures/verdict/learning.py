@@ -14,7 +14,7 @@ from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
 from courtroom.knowledge.memory import Due
 from courtroom.knowledge.recall import merged_confidence
 from courtroom.knowledge.search import Hit
-from courtroom.procedures.verdict.learning_tasks import Consolidate, Induce, Refine
+from courtroom.procedures.verdict.learning_tasks import Consolidate, Induce, RefineDirective
 from courtroom.procedures.verdict.recall import Hearing, shown, standard_of
 from courtroom.procedures.verdict.tasks import FinalJudgment, Turn
 
@@ -152,7 +152,7 @@ async def refine(court: Hearing, standard: Standard) -> None:
         return
     directive = Directive.model_validate(hits[0].record)
     right, wrong = units(Standard, hits[1:])
-    task = Refine(
+    task = RefineDirective(
         language=directive.language,
         anchor=directive.anchor,
         charges=directive.charges,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from courtroom.judging.criminal_tasks import OfFacts
 from courtroom.law.statute import Statute
 from courtroom.models.task import Answer, Task
-from courtroom.procedures.verdict.tasks import Draft, OfFacts, Recalled
+from courtroom.procedures.verdict.tasks import DraftJudgment, Recalled
 
 
 class DirectiveText(Answer):
@@ -35,7 +36,7 @@ class Induce(Task[DirectiveText]):
     standards: tuple[Recalled, ...]
 
 
-class Refine(Task[SharpenedDirective]):
+class RefineDirective(Task[SharpenedDirective]):
     """Meta-model, phase B: the directive with conditions and exceptions, from a right and a wrong trajectory."""
 
     name = "refine"
@@ -67,11 +68,11 @@ class Advice(Answer):
     )
 
 
-class Reflect(OfFacts, Task[Advice]):
+class ReflectOnDraft(OfFacts, Task[Advice]):
     """Reflection model M_R: the logical gap between a wrong draft and the real articles."""
 
     name = "reflect"
     title = "Reflection"
-    draft: Draft
+    draft: DraftJudgment
     statutes: tuple[Statute, ...]
     real_articles: tuple[int, ...]

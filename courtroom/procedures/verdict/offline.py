@@ -19,17 +19,17 @@ from courtroom.procedures.verdict.learning_tasks import (
     Consolidate,
     DirectiveText,
     Induce,
-    Refine,
-    Reflect,
+    RefineDirective,
+    ReflectOnDraft,
     SharpenedDirective,
 )
 from courtroom.procedures.verdict.tasks import (
-    DecideAlone,
-    Draft,
+    DraftJudgment,
     DraftOpinion,
     EventPoints,
     ExtractPoints,
     FinalJudgment,
+    JudgeAlone,
     OfMemory,
     Preside,
     Rerank,
@@ -81,28 +81,28 @@ SAY = {
 
 
 def extract(task: ExtractPoints, draw: random.Random) -> EventPoints:
-    """The sentences that tell what was done."""
+    """The sentences that state what was done."""
     return EventPoints(points=acts_in(task.case.facts)[:12])
 
 
 def rerank(task: Rerank, draw: random.Random) -> Shortlist:
     """The coarse order, in which articles rise by the words of theirs that the points hold."""
-    told = set(words("\n".join(task.points)))
+    terms = set(words("\n".join(task.points)))
     scores: dict[int, float] = {}
     for rank, statute in enumerate(task.candidates, start=1):
-        score = 1 / (3 + rank) + 0.02 * len(_own(statute) & told)
+        score = 1 / (3 + rank) + 0.02 * len(_own(statute) & terms)
         scores[statute.number] = max(scores.get(statute.number, 0.0), score)
     return Shortlist(articles=tuple(sorted(scores, key=lambda number: (-scores[number], number))[: task.about]))
 
 
-def draft(task: DraftOpinion, draw: random.Random) -> Draft:
+def draft(task: DraftOpinion, draw: random.Random) -> DraftJudgment:
     """The first article of the shortlist that was not rejected; one that the feedback names comes first."""
     rejected = {turn.draft.predicted_article for turn in task.turns}
     named = [int(n) for turn in task.turns for n in re.findall(r"(?:[Aa]rticle |第)(\d+)", turn.feedback)]
     order = [*reversed(named), *(statute.number for statute in task.statutes)]
     number = next((n for n in order if n not in rejected), order[0])
     statute = next((s for s in task.statutes if s.number == number), task.statutes[0])
-    return Draft(predicted_article=number, explanation=_fits(task.case.language, number, statute, task.points))
+    return DraftJudgment(predicted_article=number, explanation=_fits(task.case.language, number, statute, task.points))
 
 
 def verify(task: Verify, draw: random.Random) -> Verification:
@@ -130,7 +130,7 @@ def preside(task: Preside, draw: random.Random) -> FinalJudgment:
     return _final(judgment, say["final"].format(number=judgment.relevant_articles[0], passed=passed))
 
 
-def alone(task: DecideAlone, draw: random.Random) -> FinalJudgment:
+def alone(task: JudgeAlone, draw: random.Random) -> FinalJudgment:
     """Nearest neighbours among statutes and standards decide."""
     language, facts = task.case.language, " ".join(acts_in(task.case.facts))
     judgment = judged(facts, language, _found(task, task.statutes))
@@ -144,7 +144,7 @@ def induce(task: Induce, draw: random.Random) -> DirectiveText:
     return DirectiveText(directive=rule)
 
 
-def refine(task: Refine, draw: random.Random) -> SharpenedDirective:
+def refine(task: RefineDirective, draw: random.Random) -> SharpenedDirective:
     """The directive, with the words that only the wrong trajectory rests on as what does not suffice."""
     mine, theirs = Counter(words(task.positive.reasoning)), Counter(words(task.negative.reasoning))
     only = [word for word, _ in theirs.most_common() if word not in mine and _telling(word)][:4]
@@ -203,8 +203,8 @@ def _own(statute: Statute) -> set[str]:
 
 def _fits(language: str, number: int, statute: Statute, points: Iterable[str]) -> str:
     say = SAY[_language(language)]
-    told = [word for word in dict.fromkeys(words("\n".join(points))) if word in _own(statute)][:8]
-    joined = ("、" if _language(language) == "zh" else ", ").join(told) or say["nothing"]
+    text = [word for word in dict.fromkeys(words("\n".join(points))) if word in _own(statute)][:8]
+    joined = ("、" if _language(language) == "zh" else ", ").join(text) or say["nothing"]
     title = statute.title.in_language(language) if statute.number == number else str(number)
     return say["fits"].format(number=number, title=title, words=joined)
 
@@ -231,21 +231,21 @@ def _under(number: int, facts: str, language: str, found: CaseInformation) -> Ju
         if number in near.judgment.relevant_articles
         for charge in near.judgment.charges
     )
-    told = set(words(facts))
+    terms = set(words(facts))
     names = [name.in_language(language) for name in statute.charges] if statute else []
-    names.sort(key=lambda name: (-decided[name], -len(set(words(name)) & told)))
+    names.sort(key=lambda name: (-decided[name], -len(set(words(name)) & terms)))
     charge = names[0] if names else next(iter(decided), str(number))
     return Judgment(
         relevant_articles=(number,), charges=(charge,), term_of_imprisonment=term_for(facts, statute, found)
     )
 
 
-def reflect(task: Reflect, draw: random.Random) -> Advice:
+def reflect(task: ReflectOnDraft, draw: random.Random) -> Advice:
     """The words of the facts that belong to the real articles and not to the drafted one."""
-    told = list(dict.fromkeys(words(task.case.facts)))
+    terms = list(dict.fromkeys(words(task.case.facts)))
     real = {word for s in task.statutes if s.number in task.real_articles for word in _own(s)}
     drafted = {word for s in task.statutes if s.number == task.draft.predicted_article for word in _own(s)}
-    telling = [word for word in told if word in real - drafted][:8]
+    telling = [word for word in terms if word in real - drafted][:8]
     language = _language(task.case.language)
     joined = ("、" if language == "zh" else ", ").join(telling) or SAY[language]["nothing"]
     return Advice(advice=SAY[language]["advice"].format(words=joined))
@@ -257,9 +257,9 @@ METHODS: Methods = {
     DraftOpinion: draft,
     Verify: verify,
     Preside: preside,
-    DecideAlone: alone,
+    JudgeAlone: alone,
     Induce: induce,
-    Refine: refine,
+    RefineDirective: refine,
     Consolidate: consolidate,
-    Reflect: reflect,
+    ReflectOnDraft: reflect,
 }

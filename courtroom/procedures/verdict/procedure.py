@@ -9,14 +9,14 @@ from courtroom.engine import paper
 from courtroom.engine.procedure import Learns, Preset, Procedure, Role, StageKind
 from courtroom.procedures.verdict.deliberate import deliberate
 from courtroom.procedures.verdict.learning import known
-from courtroom.procedures.verdict.learning_tasks import Consolidate, Induce, Refine
+from courtroom.procedures.verdict.learning_tasks import Consolidate, Induce, RefineDirective
 from courtroom.procedures.verdict.offline import METHODS
 from courtroom.procedures.verdict.paper import MODELS, PAPER
 from courtroom.procedures.verdict.setup import VerdictSetup, members
 from courtroom.procedures.verdict.tasks import (
-    DecideAlone,
     DraftOpinion,
     ExtractPoints,
+    JudgeAlone,
     Preside,
     Rerank,
     Verify,
@@ -30,7 +30,7 @@ def at_most(case: CriminalCase, setup: VerdictSetup) -> int:
     return (1 if setup.alone else 3 + 2 * setup.turns) + learns
 
 
-TASKS = (ExtractPoints, Rerank, DraftOpinion, Verify, Preside, DecideAlone, Induce, Refine, Consolidate)
+TASKS = (ExtractPoints, Rerank, DraftOpinion, Verify, Preside, JudgeAlone, Induce, RefineDirective, Consolidate)
 
 VERDICT = Procedure(
     name="verdict",
@@ -40,7 +40,7 @@ VERDICT = Procedure(
     "from training runs.",
     paper="Liao et al. (2026), VERDICT: Verifiable Evolving Reasoning with Directive-Informed Collegial Teams for Legal "
     "Judgment Prediction",
-    hears="criminal",
+    case_kind="criminal",
     setup=VerdictSetup,
     roles=(
         Role("clerk", "Court Clerk", "Lists the points of the facts that matter."),

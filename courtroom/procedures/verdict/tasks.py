@@ -10,12 +10,11 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 
-from courtroom.cases.criminal import CriminalCase
 from courtroom.judging.answers import TERM, Articles, Charges, OneTerm
+from courtroom.judging.criminal_tasks import OfFacts
 from courtroom.law.article_numbers import ArticleNumber
 from courtroom.law.judgment import Judgment
 from courtroom.law.statute import Statute
-from courtroom.media.medium import Medium
 from courtroom.models.task import Answer, Task
 from courtroom.strict import Strict
 
@@ -48,7 +47,7 @@ EXPLANATION = Field(min_length=1, description="How the facts meet the elements o
 SUGGESTIONS = Field(default="", description="What is wrong and what to do otherwise; empty when the draft passes.")
 
 
-class Draft(Answer):
+class DraftJudgment(Answer):
     """y_draft: the most relevant article and a brief basis (prompt 3).
 
     The article stands before its basis, as in the paper's output form; the knob `reasons_first` turns this round.
@@ -63,7 +62,7 @@ class _Explained(Answer):
     explanation: str = EXPLANATION
 
 
-class ReasonedDraft(Draft, _Explained):
+class ReasonedDraft(DraftJudgment, _Explained):
     """A draft whose basis stands before the article."""
 
     published_order = ""
@@ -127,19 +126,9 @@ class Directed(Strict):
 class Turn(Strict):
     """One turn of the loop: a draft, and what the supervisor says of it."""
 
-    draft: Draft
+    draft: DraftJudgment
     passed: bool = False
     feedback: str
-
-
-class OfFacts(BaseModel):
-    """For tasks whose role reads the facts: key frames come along."""
-
-    case: CriminalCase
-
-    def media(self) -> tuple[Medium, ...]:
-        """The key frames."""
-        return self.case.frames
 
 
 class OfMemory(BaseModel):
@@ -173,7 +162,7 @@ class Rerank(OfFacts, Task[Shortlist]):
     """How many articles are to be kept."""
 
 
-class DraftOpinion(OfFacts, Task[Draft]):
+class DraftOpinion(OfFacts, Task[DraftJudgment]):
     """Case-handling judge: the draft, with the feedback so far; the memory is out of sight (Eq. 3)."""
 
     name = "draft"
@@ -184,9 +173,9 @@ class DraftOpinion(OfFacts, Task[Draft]):
     reasons_first: bool = False
 
     @property
-    def form(self) -> type[Draft]:
+    def form(self) -> type[DraftJudgment]:
         """A draft, its basis before or after the article."""
-        return ReasonedDraft if self.reasons_first else Draft
+        return ReasonedDraft if self.reasons_first else DraftJudgment
 
 
 class Verify(OfFacts, OfMemory, Task[Verification]):
@@ -195,7 +184,7 @@ class Verify(OfFacts, OfMemory, Task[Verification]):
     name = "verify"
     title = "Verification"
     offline_only = SIMILARITIES
-    draft: Draft
+    draft: DraftJudgment
     statutes: tuple[Statute, ...]
     reasons_first: bool = False
 
@@ -216,7 +205,7 @@ class Preside(OfFacts, OfMemory, Task[FinalJudgment]):
     turns: tuple[Turn, ...]
 
 
-class DecideAlone(OfFacts, OfMemory, Task[FinalJudgment]):
+class JudgeAlone(OfFacts, OfMemory, Task[FinalJudgment]):
     """One judge without a panel, with statutes and memory (ablation “w/o MAS”, table 3)."""
 
     name = "alone"

@@ -23,7 +23,7 @@ def examine(settings: Settings, *, mend: bool = False) -> Iterator[CheckResult]:
     checked = list(file.store(settings, mend))
     yield from checked
     if any(finding.state == "wrong" for finding in checked) or checked[-1].about != "schema":
-        return  # what rests on the file can't be told
+        return  # what rests on the file can't be examined
     house = Courthouse(settings)
     try:
         yield from rows.readable(house, mend)

@@ -56,7 +56,7 @@ def _version(settings: Settings, version: int, mend: bool) -> Iterator[CheckResu
             yield wrong(about, str(error))
         else:
             yield mended(
-                about, f"The store had schema {version} and has {now} now; a copy of the old one lies beside it."
+                about, f"The store had schema {version} and has {now} now; a copy of the old one is in the same folder."
             )
     else:
         yield wrong(

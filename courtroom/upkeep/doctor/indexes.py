@@ -18,14 +18,14 @@ def words(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Each record is in the word index once, and the index is whole."""
     for name, collection in house.knowledge.everything.items():
         about = f"words: {name}"
-        told = _wrong_words(house, name)
-        if not told:
+        problem = _wrong_words(house, name)
+        if not problem:
             yield fine(about, f"{len(collection):,} records are indexed.")
         elif mend:
             count = collection.index_words()
-            yield mended(about, f"{told} The index is made anew over {count:,} records.")
+            yield mended(about, f"{problem} The index is made anew over {count:,} records.")
         else:
-            yield wrong(about, f"{told} Use --mend to make the index anew.")
+            yield wrong(about, f"{problem} Use --mend to make the index anew.")
 
 
 def _wrong_words(house: Courthouse, name: str) -> str:

@@ -43,7 +43,7 @@ def whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
 
 
 def _needed(house: Courthouse) -> dict[str, str]:
-    """Content hashes with the title of a case that needs each; cases that can't be read are told elsewhere."""
+    """Content hashes with the title of a case that needs each; cases that can't be read are reported elsewhere."""
     needed: dict[str, str] = {}
     cases = [house.library.case(summary.id) for summary in house.library.cases()]
     for row in house.database.connection.execute("SELECT body FROM snapshots"):

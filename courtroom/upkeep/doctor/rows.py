@@ -20,7 +20,7 @@ from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
 from courtroom.errors import Unreadable
 from courtroom.knowledge import word_index
-from courtroom.knowledge.imports import Pending
+from courtroom.knowledge.imports import PendingImport
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
 from courtroom.models.spec import RECORDED
@@ -32,7 +32,7 @@ from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 Row = Mapping[str, Any]
 NUMBERS = {"sweep_runs": "run", "experiment_cells": "number"}
 """What stands for the number of a row in a table that has none."""
-TOLD = 10
+SHOWN = 10
 """Of bad rows of one table, so many are named."""
 
 
@@ -71,7 +71,7 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "lessons": ("seq", lambda house, row: taught(row)),
     "memory_states": ("id", _state),
     "memory_snapshots": ("name", lambda house, row: house.knowledge.snapshots.named(row["name"])),
-    "imports": ("name", lambda house, row: Pending.model_validate(row)),
+    "imports": ("name", lambda house, row: PendingImport.model_validate(row)),
     "sweeps": ("id", lambda house, row: house.sweeps.store.sweep(row["id"])),
     "experiments": ("id", lambda house, row: house.experiments.store.experiment(row["id"])),
     "dataset_rows": ("id", lambda house, row: parsed(row["body"])),
@@ -92,12 +92,12 @@ def readable(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
         if not bad:
             yield fine(f"rows: {table}", f"All {count:,} can be read.")
             continue
-        told = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:TOLD])
-        more = f"; and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
+        text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:SHOWN])
+        more = f"; and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
         if not mend:
             yield wrong(
                 f"rows: {table}",
-                f"{len(bad)} of {count:,} can't be read ({told}{more}). Use --mend to set them aside, or put a backup in place.",
+                f"{len(bad)} of {count:,} can't be read ({text}{more}). Use --mend to set them aside, or put a backup in place.",
             )
             continue
         aside = [(table, row, str(error.why)) for row, error in bad]
@@ -105,7 +105,7 @@ def readable(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
             aside += [("events", row, "its run was set aside") for one, _ in bad for row in _events(house, one["id"])]
         to = set_aside(house, aside)
         yield mended(
-            f"rows: {table}", f"{len(bad)} of {count:,} could not be read ({told}{more}); they are in {to} now."
+            f"rows: {table}", f"{len(bad)} of {count:,} could not be read ({text}{more}); they are in {to} now."
         )
 
 

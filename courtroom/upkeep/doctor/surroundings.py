@@ -30,7 +30,7 @@ def libraries() -> Iterator[CheckResult]:
         yield wrong("libraries", "Courtroom is not installed as a package. Use `pip install -r requirements.txt`.")
         return
     wanted = [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
-    bad = [told for one in wanted if (told := _library(one))]
+    bad = [text for one in wanted if (text := _library(one))]
     if bad:
         yield wrong("libraries", f"{'; '.join(bad)}. Use `pip install -r requirements.txt`.")
     else:
@@ -82,5 +82,5 @@ def place(settings: Settings) -> Iterator[CheckResult]:
         return
     yield fine("folder", f"{home} may be written to.")
     free = shutil.disk_usage(near).free
-    told = f"{free / 2**30:.1f} GB are free where {home} lies."
-    yield fine("disk", told) if free >= ROOM else wrong("disk", f"{told} Make room.")
+    text = f"{free / 2**30:.1f} GB are free where {home} lies."
+    yield fine("disk", text) if free >= ROOM else wrong("disk", f"{text} Make room.")

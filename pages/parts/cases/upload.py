@@ -1,4 +1,4 @@
-"""Uploaded cases: taken in one by one, and told together."""
+"""Uploaded cases: taken in one by one, and reported together."""
 
 from __future__ import annotations
 

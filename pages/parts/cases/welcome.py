@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from courtroom.cases.library import CaseSummary
+from courtroom.cases.library import ListedCase
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.language import _
@@ -38,8 +38,8 @@ def welcome(house: Courthouse) -> None:
                 _watch(house, case)
 
 
-def _watch(house: Courthouse, case: CaseSummary) -> None:
-    procedure = next(one for one in house.procedures.values() if one.hears == case.kind)
+def _watch(house: Courthouse, case: ListedCase) -> None:
+    procedure = next(one for one in house.procedures.values() if one.case_kind == case.kind)
     try:
         run = house.new_run(procedure.name, house.library.case(case.id), procedure.setup(), 0)
         house.runner.go(run)

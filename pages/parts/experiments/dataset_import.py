@@ -11,7 +11,7 @@ from courtroom.cases.readers.numbered_labels import names_from
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.forms import FORMS
 from courtroom.datasets.importing import Order
-from courtroom.datasets.imports import UnderWay
+from courtroom.datasets.imports import ImportProgress
 from courtroom.errors import CourtroomError
 from courtroom.language import _, translated
 from pages.parts.shared.inert import inert, literal
@@ -109,7 +109,7 @@ def imports_under_way(house: Courthouse) -> None:
                 st.rerun()
 
 
-def _told(house: Courthouse, state: UnderWay) -> None:
+def _told(house: Courthouse, state: ImportProgress) -> None:
     name = state.order.name
     if state.running:
         refused = _(", {refused} refused", refused=f"{state.refused:,d}") if state.refused else ""
@@ -154,7 +154,7 @@ def _told(house: Courthouse, state: UnderWay) -> None:
             )
 
 
-def _ask(house: Courthouse, state: UnderWay) -> None:
+def _ask(house: Courthouse, state: ImportProgress) -> None:
     """The file's labels are numbers: a person says what each means."""
     with st.form(f"dataset_names_{state.order.name}", border=True):
         st.warning(

@@ -7,6 +7,7 @@ import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.checking import examine
+from courtroom.datasets.near import NearDuplicates, near_duplicates
 from courtroom.datasets.row import DatasetInfo
 from courtroom.datasets.statistics import ALL, Statistics, measure
 from courtroom.datasets.store import THREE_ONE_TWO
@@ -191,7 +192,9 @@ def _splits(house: Courthouse, info: DatasetInfo) -> None:
 
 def _check(house: Courthouse, info: DatasetInfo) -> None:
     found = examine(house.datasets, info.name, info.version)
-    if found.clean and not found.sentences():
+    with st.spinner(_("Comparing ...")):
+        near = _near(house, info.name, info.version)
+    if found.clean and not found.sentences() and not near.found:
         st.success(_("Nothing is wrong with these {count}.", count=many(info.count, "row")), icon=":material/check:")
     for sentence in found.sentences():
         (st.info if found.clean else st.warning)(literal(sentence))
@@ -211,6 +214,25 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
     ]
     if same:
         table(pd.DataFrame(same))
+    for sentence in near.sentences():
+        st.info(literal(sentence))
+    if near.pairs:
+        pairs = [
+            {
+                "Rows": ", ".join(one.rows),
+                "Splits": ", ".join(dict.fromkeys(filter(None, one.splits))),
+                "Alike": one.alike,
+            }
+            for one in near.pairs
+        ]
+        alike = st.column_config.NumberColumn(_("Alike"), format="percent")
+        table(pd.DataFrame(pairs), {"Alike": alike})
+
+
+@st.cache_data(show_spinner=False, max_entries=20)
+def _near(_house: Courthouse, name: str, version: str) -> NearDuplicates:
+    """A version never changes, so its rows are compared once."""
+    return near_duplicates(_house.datasets, name, version)
 
 
 def _delete(house: Courthouse, info: DatasetInfo) -> None:

@@ -14,7 +14,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets import DatasetInfo
 from courtroom.errors import CourtroomError
 from courtroom.experiments.elsewhere import models_in
-from courtroom.experiments.estimate import Takes
+from courtroom.experiments.estimate import ExperimentEstimate
 from courtroom.experiments.measures import measures_of
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.language import _, translated
@@ -100,7 +100,7 @@ def _procedure_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
     """One arm for each chosen preset and model."""
     offered: dict[str, dict[str, Any]] = {}
     for procedure in house.procedures.values():
-        if procedure.hears == kind:
+        if procedure.case_kind == kind:
             offered[procedure.title] = {"procedure": procedure.name}
             for preset in procedure.presets:
                 offered[f"{procedure.title}: {preset.title}"] = {
@@ -152,7 +152,7 @@ def _kept(name: str, content: bytes) -> Path:
 def _bar(house: Courthouse, experiment: Experiment) -> None:
     """What it takes, the file, and the start."""
     content = experiment.model_dump_json()
-    kept: tuple[str, Takes] | None = st.session_state.get("experiment-takes")
+    kept: tuple[str, ExperimentEstimate] | None = st.session_state.get("experiment-takes")
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             start = st.button(_("Start"), type="primary", icon=":material/play_arrow:", key="experiment-start")
@@ -176,7 +176,9 @@ def _bar(house: Courthouse, experiment: Experiment) -> None:
             st.error(literal(str(error)))
 
 
-def _takes(takes: Takes) -> None:
+def _takes(takes: ExperimentEstimate) -> None:
+    if takes.training:
+        st.caption(_("{training} of these only teach the memory.", training=many(takes.training, "cell")))
     st.markdown(
         _(
             "**{cells}** take about **{calls} calls** and {tokens} tokens: {money}. Answers that cells share, or that are on record, save {shared} calls.",

@@ -12,12 +12,13 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.experiments.frames import frame_of
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.results import Results
-from courtroom.experiments.store import Kept
+from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.words import number, sentence, summary
 from courtroom.experiments.written import latex, markdown, marks
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
 from courtroom.language import N_, _, translated
+from pages.parts.experiments.breakdown_view import breakdown_view
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.table import table
@@ -33,7 +34,7 @@ MOST_MATRIX = 3_000
 """Marks that the matrix may have: more are slow to draw in a browser."""
 
 
-def experiment_view(house: Courthouse, kept: Kept) -> None:
+def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
     """Progress above, then what came of it."""
     experiment, store = kept.experiment, house.experiments.store
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -71,7 +72,7 @@ def experiment_view(house: Courthouse, kept: Kept) -> None:
     _every_cell(found)
 
 
-def _shown(house: Courthouse, found: Results) -> None:
+def _shown(house: Courthouse, found: ExperimentResults) -> None:
     groups = found.table.groups
     group = (
         st.selectbox(_("Cases"), groups, key="experiment-group", format_func=translated)
@@ -79,6 +80,8 @@ def _shown(house: Courthouse, found: Results) -> None:
         else groups[0]
     )
     table(_table(found, group))
+    for note in found.notes:
+        st.caption(literal(note))
     pairs = [pair for pair in found.pairs if pair.group == group]
     overall = [one for one in found.overall if one.group == group]
     for line in summary(pairs, overall):
@@ -96,11 +99,12 @@ def _shown(house: Courthouse, found: Results) -> None:
     if any(spent.calls for spent in found.table.spent.values()):
         st.subheader(_("What it costs"), help=_("The line joins the arms that no other arm beats for less."))
         st.plotly_chart(draw_frontier(found.table, group, measure, theme), key="experiment-frontier")
+    breakdown_view(found, group, measure, theme)
     if measure.each is not None:
         _matrix(house, found, group, measure, theme)
 
 
-def _matrix(house: Courthouse, found: Results, group: str, measure: Measure, theme: str) -> None:
+def _matrix(house: Courthouse, found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
     groups = [found.groups[arm, group] for arm in found.arms if (arm, group) in found.groups]
     marks_ = sum(len(one.by_case) for one in groups)
     st.subheader(_("Arms and cases"), help=_("A circle is right, a cross is wrong. Choose a mark to open its run."))
@@ -120,7 +124,7 @@ def _matrix(house: Courthouse, found: Results, group: str, measure: Measure, the
         )
 
 
-def _progress(house: Courthouse, kept: Kept) -> None:
+def _progress(house: Courthouse, kept: StoredExperiment) -> None:
     store = house.experiments.store
     counts = store.counts(kept.id)
     total = sum(counts.values())
@@ -178,7 +182,7 @@ def _progress(house: Courthouse, kept: Kept) -> None:
             )
 
 
-def _raise(house: Courthouse, kept: Kept) -> None:
+def _raise(house: Courthouse, kept: StoredExperiment) -> None:
     """Another budget."""
     with st.popover(_("Budget"), icon=":material/payments:"):
         now = kept.experiment.budget
@@ -191,7 +195,7 @@ def _raise(house: Courthouse, kept: Kept) -> None:
             st.rerun()
 
 
-def _left(kept: Kept, ended: int, total: int) -> str:
+def _left(kept: StoredExperiment, ended: int, total: int) -> str:
     """About how long it still takes, from how fast cells ended since this session looks."""
     if kept.status != "running":
         return ""
@@ -200,7 +204,7 @@ def _left(kept: Kept, ended: int, total: int) -> str:
     return _(", about {since} left", since=duration(since / gone * (total - ended))) if gone > 0 else ""
 
 
-def _table(found: Results, group: str) -> pd.DataFrame:
+def _table(found: ExperimentResults, group: str) -> pd.DataFrame:
     better = marks(found.pairs)
     lines = []
     for arm in found.arms:
@@ -226,7 +230,7 @@ def _table(found: Results, group: str) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _every_cell(found: Results) -> None:
+def _every_cell(found: ExperimentResults) -> None:
     failed = [row for row in found.rows if row.state == "failed"]
     with st.expander(
         _("Every cell ({rows})", rows=f"{len(found.rows):,}")
@@ -241,12 +245,14 @@ def _every_cell(found: Results) -> None:
     name = found.kept.name
     with st.container(horizontal=True):
         st.download_button(_("Cells as CSV"), frame_of(found.rows, found.measures).to_csv(index=False), f"{name}.csv")
-        st.download_button(_("Table as Markdown"), markdown(found.table, found.pairs, found.overall), f"{name}.md")
+        st.download_button(
+            _("Table as Markdown"), markdown(found.table, found.pairs, found.overall, found.notes), f"{name}.md"
+        )
         st.download_button(_("Table as LaTeX"), latex(found.table, found.pairs), f"{name}.tex")
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _results(_house: Courthouse, name: str, counts: object, content: str) -> Results:
+def _results(_house: Courthouse, name: str, counts: object, content: str) -> ExperimentResults:
     """Worked out once for as many cells as are done, and as the experiment's measures are."""
     return _house.experiments.results(name)
 

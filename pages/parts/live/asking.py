@@ -6,7 +6,7 @@ from concurrent.futures import Future
 
 import streamlit as st
 
-from courtroom.engine.beside import Outcome
+from courtroom.engine.beside import AskedBeside
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from pages.parts.shared.inert import literal
@@ -15,12 +15,12 @@ LOOK_S = 0.7
 
 
 def waits(key: str, told: str) -> bool:
-    """Whether the answers kept in the session under this key are still to come; a failure is told once they are not.
+    """Whether the answers kept in the session under this key are still to come; a failure is shown once they are not.
 
     Args:
         told: what is being waited for, in our words.
     """
-    asked: Future[Outcome] | None = st.session_state.get(key)
+    asked: Future[AskedBeside] | None = st.session_state.get(key)
     if asked is None:
         return False
     if not asked.done():
@@ -44,7 +44,7 @@ def waits(key: str, told: str) -> bool:
 
 @st.fragment(run_every=LOOK_S)
 def _look(key: str, told: str) -> None:
-    asked: Future[Outcome] | None = st.session_state.get(key)
+    asked: Future[AskedBeside] | None = st.session_state.get(key)
     if asked is None or asked.done():
         st.rerun()
     st.caption(f":material/hourglass: {literal(told)}")

@@ -99,7 +99,7 @@ def _audit(house: Courthouse, record: Record, this: Audited, can: Sequence[Audit
 
 
 def _start(house: Courthouse, record: Record, calls: Sequence[str], seeds: int) -> None:
-    """What it takes, told before the button that starts it."""
+    """What it takes, shown before the button that starts it."""
     plan = house.audits.plan(record, calls, seeds)
     for why in plan.left_out:
         st.caption(f":material/info: {literal(why)}")

@@ -25,7 +25,7 @@ Do = Callable[[Action], None]
 
 def change_form(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> None:
     """Choose what, then how it is to be."""
-    setup = house.interventions.scene_setup(record)
+    setup = house.interventions.next_setup(record)
     drawn = fields_drawn(type(setup))
     run = record.run.id
     ways: dict[str, Callable[[], None]] = {
@@ -109,7 +109,7 @@ def _rules(path: str, setup: Setup, run: str, do: Do) -> None:
 
 
 def _prompt(procedure: Procedure, setup: Setup, run: str, do: Do) -> None:
-    shipped = templates(procedure.prompts, procedure.hears)
+    shipped = templates(procedure.prompts, procedure.case_kind)
     name = st.selectbox(_("Prompt"), list(shipped), key=f"prompt-{run}", format_func=translated)
     with st.form(f"prompt-{run}-{name}", border=False):
         text = st.text_area(_("Template"), setup.prompts.get(name, shipped[name]), height=320)

@@ -103,7 +103,7 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
             _(
                 ":material/pan_tool: **{who}** {told} · from {stage} · {at} {mark}",
                 who=literal(one.who),
-                told=literal(one.told()),
+                told=literal(one.described()),
                 stage=literal(one.stage),
                 at=moment(one.at),
                 mark=mark,
@@ -177,14 +177,14 @@ def _evidence(record: Record, do: Do) -> None:
 
 def _note(run: str, do: Do) -> None:
     with st.form(f"note-{run}", border=False, clear_on_submit=True):
-        text = st.text_area(_("Note to all"), placeholder=_("Told to everybody who is asked from the next stage on."))
+        text = st.text_area(_("Note to all"), placeholder=_("Shown to everybody who is asked from the next stage on."))
         st.caption(_("The offline model reads no prompts, so a note tells it nothing."))
         if st.form_submit_button(_("Tell all"), type="primary") and text.strip():
             do(AddNote(text=text))
 
 
 def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> None:
-    setup = house.interventions.scene_setup(record)
+    setup = house.interventions.next_setup(record)
     without = procedure.without_one(setup)
     if not without:
         st.caption(
@@ -221,7 +221,7 @@ def _seat(house: Courthouse, record: Record, do: Do) -> None:
 
 def seats(house: Courthouse, record: Record) -> None:
     """The links of all seats that persons have, and who is waited for."""
-    setup = house.interventions.scene_setup(record)
+    setup = house.interventions.next_setup(record)
     members = house.procedures[record.run.procedure].panel(setup)
     persons = [member for member in members if member.spec.id == "person"]
     if not persons or record.run.status == "done":

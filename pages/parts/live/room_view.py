@@ -12,7 +12,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.language import language
-from courtroom.room import Scene, scene
+from courtroom.room import RoomScene, scene
 from courtroom.room.player import adapter, program, style
 from courtroom.room.reading import read, words
 from courtroom.room.scene import speaking
@@ -47,7 +47,7 @@ def room_view(record: Record, procedure: Procedure, start: int | None = None, *,
     )
 
 
-def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: Scene) -> bool:
+def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: RoomScene) -> bool:
     """What came since the room was drawn; False where the room itself is to be drawn again."""
     now = scene_of(record, procedure)
     have = len(drawn.moments)
@@ -75,21 +75,21 @@ def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: S
     return True
 
 
-def end_of_stage(shown: Scene, record: Record, index: str) -> int | None:
+def end_of_stage(shown: RoomScene, record: Record, index: str) -> int | None:
     """The place of a stage's last moment, by the stage's index; None where there is no such stage."""
     stage = next((stage.path for stage in record.stages if str(stage.index) == index), None)
     return max((n for n, moment in enumerate(shown.moments) if moment.stage == stage), default=None)
 
 
-def version(shown: Scene) -> str:
+def version(shown: RoomScene) -> str:
     """A digest of a scene as it is read: the same where nothing is different."""
     content = f"{language()}\n{shown.model_dump_json(exclude_defaults=True)}"
     return blake2b(content.encode(), digest_size=8).hexdigest()
 
 
-def scene_of(record: Record, procedure: Procedure) -> Scene:
+def scene_of(record: Record, procedure: Procedure) -> RoomScene:
     """A scene is made once for each state of the record."""
-    kept: tuple[Record, Scene] | None = st.session_state.get(f"scene-{record.run.id}")
+    kept: tuple[Record, RoomScene] | None = st.session_state.get(f"scene-{record.run.id}")
     if kept is None or kept[0] is not record:
         kept = (record, scene(record, procedure))
         st.session_state[f"scene-{record.run.id}"] = kept

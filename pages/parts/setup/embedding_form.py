@@ -10,12 +10,12 @@ from courtroom.engine.procedure import Procedure
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.embeddings import BY_WORDS
 from courtroom.language import _, translated
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.embedding_choice import embedding_choice
 from pages.parts.shared.inert import literal
 
 
-def embedding_form(draft: Draft, house: Courthouse) -> None:
+def embedding_form(draft: SetupDraft, house: Courthouse) -> None:
     """The choice."""
     st.subheader(_("Look-ups"))
     draft.values["embedding"] = embedding_choice(

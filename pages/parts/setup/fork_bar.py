@@ -14,7 +14,7 @@ from courtroom.engine.interventions import Action, ChangeSetup
 from courtroom.engine.record import Record
 from courtroom.language import _
 from pages.parts.shared.beside import change_in_line
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import literal
 from pages.parts.shared.records import read
 
@@ -38,7 +38,7 @@ def forked_run(house: Courthouse) -> Record | None:
     return record
 
 
-def fork_bar(parent: Record, draft: Draft) -> str | None:
+def fork_bar(parent: Record, draft: SetupDraft) -> str | None:
     """What the fork will change against its parent; the stage from which it is to hold, None from the beginning."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
@@ -55,7 +55,7 @@ def fork_bar(parent: Record, draft: Draft) -> str | None:
     try:
         changed: list[tuple[str, Any, Any]] = list(differences(parent.setup, draft.validated()))
     except ValidationError:
-        return None  # told below, where the setup is checked
+        return None  # shown below, where the setup is checked
     if draft.seed != parent.run.seed:
         changed.insert(0, ("seed", parent.run.seed, draft.seed))
     if not changed:
@@ -78,6 +78,6 @@ def fork_bar(parent: Record, draft: Draft) -> str | None:
     return chosen or None
 
 
-def changes_from(parent: Record, draft: Draft) -> list[Action]:
+def changes_from(parent: Record, draft: SetupDraft) -> list[Action]:
     """The changes as actions, to hold from a stage on."""
     return [ChangeSetup(key=path, value=after) for path, _, after in differences(parent.setup, draft.validated())]

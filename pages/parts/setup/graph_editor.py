@@ -12,11 +12,11 @@ from courtroom.engine.procedure import Procedure
 from courtroom.figures.graph import draw_graph
 from courtroom.language import _
 from courtroom.panel.follow_graph import FollowGraph, influence
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.knobs import knob
 
 
-def graph_editor(draft: Draft, procedure: Procedure, case: Case) -> None:
+def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     """Kind, density and seed on the left; the picture on the right; the edges below."""
     graph = draft.values[draft.drawn[Widget.GRAPH]]
     left, right = st.columns([1, 2], gap="large")

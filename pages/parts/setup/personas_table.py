@@ -10,14 +10,14 @@ import streamlit as st
 from courtroom.cases.case import Case
 from courtroom.engine.knobs import Widget
 from courtroom.language import _
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.table import heads
 
 LISTS = ("traits", "interests")
 
 
-def personas_table(draft: Draft, case: Case) -> None:
+def personas_table(draft: SetupDraft, case: Case) -> None:
     """Personas are drawn by the seed until one is edited; then the table is the jury."""
     name = draft.drawn[Widget.PERSONAS]
     try:

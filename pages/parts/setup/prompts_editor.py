@@ -11,13 +11,13 @@ from courtroom.engine.procedure import Procedure
 from courtroom.language import _
 from courtroom.models.apart import why_no_template
 from courtroom.models.prompts import templates
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import literal
 
 
-def prompts_editor(draft: Draft, procedure: Procedure, case: Case) -> None:
+def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     """Edits hold for this run only; the offline model does not read prompts."""
-    shipped = templates(procedure.prompts, procedure.hears)
+    shipped = templates(procedure.prompts, procedure.case_kind)
     edits: dict[str, str] = draft.values["prompts"]
     st.caption(
         _(

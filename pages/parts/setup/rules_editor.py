@@ -6,10 +6,10 @@ import streamlit as st
 
 from courtroom.engine.knobs import Widget
 from courtroom.language import _
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 
 
-def rules_editor(draft: Draft) -> None:
+def rules_editor(draft: SetupDraft) -> None:
     """One rule a line of the list; Undo above takes any change back."""
     name = draft.drawn[Widget.RULES]
     rules: list[str] = draft.values[name]

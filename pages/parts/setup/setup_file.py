@@ -12,13 +12,13 @@ from courtroom.engine.procedure import Procedure
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from pages.parts.setup.shared_setup import read_shared
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import literal
 
 LONGEST_LINK = 4_000
 
 
-def setup_file(house: Courthouse, draft: Draft, procedure: Procedure) -> None:
+def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure) -> None:
     """Save, load, share."""
     left, right = st.columns(2, gap="large")
     with left:
@@ -62,7 +62,7 @@ def setup_file(house: Courthouse, draft: Draft, procedure: Procedure) -> None:
             st.caption(_("This setup is too long for a link; share the file."))
 
 
-def _load(draft: Draft, text: str, procedure: Procedure) -> None:
+def _load(draft: SetupDraft, text: str, procedure: Procedure) -> None:
     try:
         shared = read_shared(text, procedure)
     except CourtroomError as error:

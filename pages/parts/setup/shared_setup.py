@@ -16,7 +16,7 @@ from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
 from courtroom.language import _, translated
 from courtroom.models.spec import ModelSpec
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import literal
 from pages.parts.shared.table import table
 
@@ -53,7 +53,7 @@ def read_shared(text: str, procedure: Procedure) -> dict[str, Any]:
     return shared
 
 
-def link_box(draft: Draft, procedure: Procedure) -> bool:
+def link_box(draft: SetupDraft, procedure: Procedure) -> bool:
     """What a link would change, for a person to take or leave; whether that is still to be decided."""
     text = st.query_params.get("setup")
     if not text or st.session_state.get("link_decided") == text:
@@ -86,7 +86,7 @@ def link_box(draft: Draft, procedure: Procedure) -> bool:
     return True
 
 
-def _changes(draft: Draft, shared: dict[str, Any]) -> list[dict[str, str]]:
+def _changes(draft: SetupDraft, shared: dict[str, Any]) -> list[dict[str, str]]:
     """Setting, before and after of all that differs."""
     before = {"seed": draft.seed, **draft.values}
     after = {"seed": shared.get("seed", draft.seed), **draft.kind().model_dump(mode="json"), **shared.get("setup", {})}

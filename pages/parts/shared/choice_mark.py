@@ -1,4 +1,4 @@
-"""A choice told by mark, word and colour."""
+"""A choice shown by mark, word and colour."""
 
 from __future__ import annotations
 

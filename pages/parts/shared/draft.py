@@ -21,7 +21,7 @@ SHARE = "Save and share"
 
 
 @dataclass
-class Draft:
+class SetupDraft:
     """One procedure's setup under way. Widgets read from `values` and write into it."""
 
     procedure: str
@@ -35,9 +35,9 @@ class Draft:
     history: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, procedure: Procedure) -> Draft:
+    def of(cls, procedure: Procedure) -> SetupDraft:
         """The session's draft for a procedure."""
-        drafts: dict[str, Draft] = st.session_state.setdefault("drafts", {})
+        drafts: dict[str, SetupDraft] = st.session_state.setdefault("drafts", {})
         if procedure.name not in drafts:
             draft = cls(procedure.name, procedure.setup, procedure.setup().model_dump(mode="json"))
             alike = (one for one in procedure.presets if merged(draft.values, one.changes) == draft.values)

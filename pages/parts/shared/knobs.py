@@ -12,7 +12,7 @@ from courtroom.cases.case import Case
 from courtroom.engine.knobs import Widget, bounds, fields_drawn, is_group, plain
 from courtroom.engine.setup import Budget, Setup
 from courtroom.language import _, translated
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import declared, literal
 
@@ -28,7 +28,7 @@ def plain_fields(kind: type[Setup]) -> dict[str, FieldInfo]:
     return {name: field for name, field in kind.model_fields.items() if name not in own}
 
 
-def knobs(draft: Draft, case: Case) -> None:
+def knobs(draft: SetupDraft, case: Case) -> None:
     """All plain fields of the setup, then its budget."""
     fields = plain_fields(draft.kind)
     groups = {name: field.annotation for name, field in fields.items() if is_group(field)}
@@ -43,7 +43,7 @@ def knobs(draft: Draft, case: Case) -> None:
     _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
 
 
-def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: Draft, prefix: str) -> None:
+def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupDraft, prefix: str) -> None:
     """One knob a field, three in a row."""
     columns = st.columns(3, gap="large")
     base = fields_drawn(draft.kind).get(Widget.KNOWLEDGE_BASE)
@@ -71,7 +71,7 @@ def _base(field: FieldInfo, value: str, key: str) -> str:
     return chosen
 
 
-def _several(field: FieldInfo, options: dict[str, str], draft: Draft, name: str) -> None:
+def _several(field: FieldInfo, options: dict[str, str], draft: SetupDraft, name: str) -> None:
     """Several of what the case offers."""
     chosen = [one for one in draft.values[name] if one in options]
     draft.values[name] = st.multiselect(

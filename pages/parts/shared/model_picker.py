@@ -75,9 +75,9 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
         help=_("Asks it four short questions, which may cost a little."),
     ):
         return
-    from courtroom.upkeep.model_check import Trial, trials
+    from courtroom.upkeep.model_check import ModelTrial, trials
 
-    async def ask() -> list[Trial]:
+    async def ask() -> list[ModelTrial]:
         spec = ModelSpec.model_validate(
             {"id": values["id"], "connection": values.get("connection", ""), "temperature": 0.0, "max_tokens": 500}
         )

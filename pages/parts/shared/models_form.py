@@ -16,7 +16,7 @@ from courtroom.models.connections import Connections
 from courtroom.models.keys import first_set, typed_name
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
-from pages.parts.shared.draft import Draft
+from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import knob
 from pages.parts.shared.model_picker import model_picker, one_for_each_seat, try_it
@@ -27,7 +27,7 @@ OFFERED = ("openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "m
 OWN = "the provider's own"
 
 
-def models_form(draft: Draft, procedure: Procedure, case: Case, connections: Connections) -> None:
+def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections: Connections) -> None:
     """The run's model with its parameters, then exceptions."""
     st.subheader(_("The run's model"))
     draft.values["model"] = _spec(draft.values["model"], draft.key("model"), connections)

@@ -1,4 +1,4 @@
-"""Rows of the store that can't be read, told as such above what can."""
+"""Rows of the store that can't be read, shown as such above what can."""
 
 from __future__ import annotations
 

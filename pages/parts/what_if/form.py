@@ -14,8 +14,8 @@ from courtroom.engine.record import Record
 from courtroom.engine.run import Run
 from courtroom.errors import CourtroomError
 from courtroom.language import _, translated
-from courtroom.sweeps.plan import KINDS, Axis, Plan, grid, singly
-from courtroom.sweeps.sweeper import Takes
+from courtroom.sweeps.plan import KINDS, Axis, SweepPlan, grid, singly
+from courtroom.sweeps.sweeper import SweepEstimate
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.records import read
@@ -48,7 +48,7 @@ def sweep_form(house: Courthouse, done: Sequence[Run], wanted: str | None) -> No
         right.number_input(
             _("Seeds"), 1, 50, 1, key="sweep_seeds",
             help=_("Each variant, the run as it was among them, is heard under so many seeds, from the run's own on. With "
-            "several, shares come with intervals, and chance is told from change."),
+            "several, shares come with intervals, and chance is distinguished from change."),
         )
     )  # fmt: skip
     variants = _proposed(house, base) if way == WAYS[0] else _chosen(house, base)
@@ -124,11 +124,11 @@ def _chosen(house: Courthouse, base: Record) -> Axis:
         return singly()
 
 
-def _bar(house: Courthouse, plan: Plan) -> None:
+def _bar(house: Courthouse, plan: SweepPlan) -> None:
     """What it takes, and the start."""
     runs = len(plan.variants) * len(plan.seeds)
     content = plan.model_dump_json()
-    kept: tuple[str, Takes] | None = st.session_state.get("sweep_takes")
+    kept: tuple[str, SweepEstimate] | None = st.session_state.get("sweep_takes")
     with st.container(border=True):
         told = f"{many(len(plan.variants), 'variant')}, {many(len(plan.seeds), 'seed')}: **{many(runs, 'run')}**"
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -15,8 +15,8 @@ from courtroom.errors import CourtroomError
 from courtroom.figures.sweep import draw_flips, draw_shares, draw_swings
 from courtroom.language import _, translated
 from courtroom.sweeps.plan import KINDS
-from courtroom.sweeps.results import Results, results
-from courtroom.sweeps.store import Cell, Sweep
+from courtroom.sweeps.results import SweepResults, results
+from courtroom.sweeps.store import Sweep, SweepCell
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.table import table
@@ -102,7 +102,7 @@ def sweep_view(house: Courthouse, sweep: Sweep) -> None:
     _tables(sweep, found, cells)
 
 
-def _progress(house: Courthouse, sweep: Sweep, cells: list[Cell]) -> None:
+def _progress(house: Courthouse, sweep: Sweep, cells: list[SweepCell]) -> None:
     counts = Counter(cell.status for cell in cells)
     icon, word, colour = STATUS[sweep.status]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -144,7 +144,7 @@ def _progress(house: Courthouse, sweep: Sweep, cells: list[Cell]) -> None:
         )
 
 
-def _told(found: Results) -> None:
+def _told(found: SweepResults) -> None:
     """The answer in a sentence or two."""
     turned = [row for row in found.influential() if row.flips]
     compared = sum(row.pairs > 0 for row in found.rows[1:])
@@ -169,7 +169,7 @@ def _told(found: Results) -> None:
             st.caption(_("Most influential {title}: {named}", title=title, named=named))
 
 
-def _tables(sweep: Sweep, found: Results, cells: list[Cell]) -> None:
+def _tables(sweep: Sweep, found: SweepResults, cells: list[SweepCell]) -> None:
     """A line a variant, and under several seeds a line a run; each leads to its run."""
     ready = {cell.run for cell in cells if cell.status != "waiting"}
     lines = []
@@ -224,7 +224,7 @@ def _rounded(share: float | None) -> float | None:
     return None if share is None else round(share, 2)
 
 
-def _done(cells: list[Cell]) -> int:
+def _done(cells: list[SweepCell]) -> int:
     return sum(cell.status == "done" for cell in cells)
 
 

@@ -45,12 +45,12 @@ def cues(label: str, text: str) -> list[tuple[str, float]]:
     found: list[tuple[str, float]] = []
     if is_chinese(text):
         return [(part, 1.0) for part in words(label) if part in text]
-    told = _WORD.findall(text.lower())
-    for place, word in enumerate(told):
+    terms = _WORD.findall(text.lower())
+    for place, word in enumerate(terms):
         if any(word.startswith(stem) for stem in stems):
             denied = any(
                 before in DENIALS or before.endswith(("n't", "dnt", "ont"))
-                for before in told[max(0, place - 3) : place]
+                for before in terms[max(0, place - 3) : place]
             )
             found.append((word, 0.4 if denied else 1.0))
     return found
@@ -60,8 +60,8 @@ def shared(passages: Sequence[Passage]) -> tuple[list[str], list[str]]:
     """Of the shorter text's words, those that the longer one holds, and those that it lacks."""
     short, long = sorted((passage.text for passage in passages), key=len)
     there = {_stem(word) for word in words(long)}
-    told = list(dict.fromkeys(words(short)))
-    return [word for word in told if _stem(word) in there], [word for word in told if _stem(word) not in there]
+    terms = list(dict.fromkeys(words(short)))
+    return [word for word in terms if _stem(word) in there], [word for word in terms if _stem(word) not in there]
 
 
 def _relation(labels: Sequence[str], passages: Sequence[Passage]) -> dict[str, float]:

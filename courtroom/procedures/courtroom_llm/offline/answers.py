@@ -10,16 +10,16 @@ from courtroom.models.offline import Methods
 from courtroom.procedures.courtroom_llm.offline.affinity import affinities, compares, cues, shared, whole
 from courtroom.procedures.courtroom_llm.offline.lexicon import FOLLOWS
 from courtroom.procedures.courtroom_llm.tasks import (
-    Argue,
-    Argument,
+    ChooseLabel,
+    ChosenLabel,
     Classify,
     Explain,
     Explanation,
     Hear,
     Hearing,
-    Judge,
-    Opinion,
     Passage,
+    Plead,
+    PleadingAnswer,
 )
 from courtroom.text.words import sentences
 
@@ -32,7 +32,7 @@ COMPANY = 0.08
 PAIR = 2
 """Labels in a trial."""
 
-AboutText = Hear | Argue | Judge | Classify | Explain
+AboutText = Hear | Plead | ChooseLabel | Classify | Explain
 
 
 def hear(task: Hear, draw: random.Random) -> Hearing:
@@ -45,20 +45,20 @@ def hear(task: Hear, draw: random.Random) -> Hearing:
     return Hearing(features=features, reason=_sentence(task, first), first=first, second=second)
 
 
-def argue(task: Argue, draw: random.Random) -> Argument:
+def argue(task: Plead, draw: random.Random) -> PleadingAnswer:
     """What in the words speaks for the label, and what is lacking for the other."""
     mine, others = _grounds(task, task.label), _grounds(task, task.other)
     against = f"for “{task.other}” there is only {_quoted(others)}" if others else f"nothing speaks for “{task.other}”"
     argument = f"{_sentence(task, task.label).removesuffix('.')}; {against}."
-    return Argument(evidence=_passages(task.passages, mine), argument=argument)
+    return PleadingAnswer(evidence=_passages(task.passages, mine), argument=argument)
 
 
-def judge(task: Judge, draw: random.Random) -> Opinion:
+def judge(task: ChooseLabel, draw: random.Random) -> ChosenLabel:
     """Affinity, the nearest similar cases, what earlier judges held; each judge with a doubt of its own."""
     return _decide(task, task.in_question, [earlier.label for earlier in task.earlier], draw)
 
 
-def classify(task: Classify, draw: random.Random) -> Opinion:
+def classify(task: Classify, draw: random.Random) -> ChosenLabel:
     """As a judge decides, among all labels."""
     return _decide(task, task.labels, [], draw)
 
@@ -68,7 +68,7 @@ def explain(task: Explain, draw: random.Random) -> Explanation:
     return Explanation(reason=_sentence(task, task.label))
 
 
-def _decide(task: Judge | Classify, labels: tuple[str, ...], held: list[str], draw: random.Random) -> Opinion:
+def _decide(task: ChooseLabel | Classify, labels: tuple[str, ...], held: list[str], draw: random.Random) -> ChosenLabel:
     base = affinities(task.labels, task.passages)
     total = sum(base[label] for label in labels) or 1.0
     likeness = dict.fromkeys(labels, 0.0)
@@ -90,7 +90,7 @@ def _decide(task: Judge | Classify, labels: tuple[str, ...], held: list[str], dr
         said.append(f"The most similar case, at {nearest[label]:.2f}, has this label too.")
     if company[label] > 0.5:
         said.append("Most judges before saw it so.")
-    return Opinion(reason=" ".join(said), label=label)
+    return ChosenLabel(reason=" ".join(said), label=label)
 
 
 def _grounds(task: AboutText, label: str) -> list[str]:
@@ -102,7 +102,7 @@ def _grounds(task: AboutText, label: str) -> list[str]:
 
 
 def _sentence(task: AboutText, label: str) -> str:
-    told = _grounds(task, label)
+    words = _grounds(task, label)
     if compares(task.labels, task.passages):
         there, lacking = shared(task.passages)
         if folded(label) in FOLLOWS:
@@ -111,27 +111,27 @@ def _sentence(task: AboutText, label: str) -> str:
             return f"“{label}”: the same words need not mean the same."
         return f"“{label}”: the other text does not hold {_quoted(lacking)}."
     return (
-        f"“{label}”: the words {_quoted(told)} speak for it."
-        if told
+        f"“{label}”: the words {_quoted(words)} speak for it."
+        if words
         else f"“{label}”: no single word decides; it is what is left."
     )
 
 
-def _quoted(told: list[str]) -> str:
-    more = f" and {len(told) - 5} more" if len(told) > 5 else ""
-    return ", ".join(f"“{word}”" for word in told[:5]) + more if told else "nothing"
+def _quoted(words: list[str]) -> str:
+    more = f" and {len(words) - 5} more" if len(words) > 5 else ""
+    return ", ".join(f"“{word}”" for word in words[:5]) + more if words else "nothing"
 
 
-def _passages(passages: Sequence[Passage], told: list[str]) -> tuple[str, ...]:
+def _passages(passages: Sequence[Passage], words: list[str]) -> tuple[str, ...]:
     """The sentences in which the words stand."""
-    found = [s for s in sentences(whole(passages)) if any(word in s.lower() for word in told)]
+    found = [s for s in sentences(whole(passages)) if any(word in s.lower() for word in words)]
     return tuple(dict.fromkeys(found))[:3]
 
 
 METHODS: Methods = {
     Hear: hear,
-    Argue: argue,
-    Judge: judge,
+    Plead: argue,
+    ChooseLabel: judge,
     Classify: classify,
     Explain: explain,
 }

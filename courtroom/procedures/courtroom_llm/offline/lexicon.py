@@ -56,7 +56,7 @@ FOLLOWS_NOT = frozenset(
 )
 """Labels that say that it isn't."""
 AGAINST = frozenset(("contradiction", "contradicted", "refuted", "refutes", "false", "no"))
-"""Of these, those that say that the contrary is told."""
+"""Of these, those that say that the contrary is said."""
 DENIALS = frozenset(
     ("not", "no", "never", "none", "nobody", "nothing", "neither", "nor", "without", "n't", "cannot", "isn't")
 )

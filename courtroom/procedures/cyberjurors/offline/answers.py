@@ -261,13 +261,13 @@ def _reasons(
     sign = stance.vote(side)
     for_it = sorted((c for c in (*evidence, *others) if c.weight * sign > 0), key=lambda c: -abs(c.weight))
     against = sorted((c for c in (*evidence, *others) if c.weight * sign < 0), key=lambda c: -abs(c.weight))
-    told = [_told(language, c, persona) for c in for_it[:3]] or [say(language, "nothing")]
+    text = [_described(language, c, persona) for c in for_it[:3]] or [say(language, "nothing")]
     if against:
-        told.append(say(language, "against", what=_told(language, against[0])))
-    return [reason[:1].upper() + reason[1:] for reason in told]
+        text.append(say(language, "against", what=_described(language, against[0])))
+    return [reason[:1].upper() + reason[1:] for reason in text]
 
 
-def _told(language: str, c: Contribution, persona: Persona | None = None) -> str:
+def _described(language: str, c: Contribution, persona: Persona | None = None) -> str:
     side = side_name(language, "buyer" if c.weight > 0 else "seller")
     if c.kind in ("rule", "norm", "trait", "background"):
         return say(language, c.kind, text=c.text, side=side)

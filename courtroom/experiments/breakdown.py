@@ -1,0 +1,224 @@
+"""Results by what cases and runs are like: the figures of the papers as numbers. Pure functions over what cells came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from courtroom.cases.dispute import SIDES, Dispute
+from courtroom.datasets.packing import margin_of
+from courtroom.datasets.splitting import BANDS
+from courtroom.evaluation.bootstrap import Interval, draw
+from courtroom.evaluation.calibration import BINS, bin_of
+from courtroom.experiments.measures import Measure, Scored
+from courtroom.experiments.measures.votes import share_and_hit
+from courtroom.experiments.table import ArmGroup, CellRow
+
+MARGINS = ("near tie", "clear margin", "large margin")
+TEXTS = {False: "clear text", True: "ambiguous text"}
+EASY_FIRST = (*reversed(MARGINS), *TEXTS.values())
+BLOCKS, TOGETHER = 10, 5
+"""A learning curve has so many points at most, each of so many cases at least where that leaves three points."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """What cells are distinguished by."""
+
+    name: str
+    title: str
+    source: str
+    """Which figure it is."""
+    of: Callable[[Scored], str | None]
+    """The class of a cell; None where it is not known."""
+    order: Callable[[str], object] | None = None
+    """By what classes are sorted; by their names without one, and then no line joins them."""
+    of_case: bool = False
+    """Whether it is the case's own: where an arm's cell does not tell, another arm's cell of the same case does."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One arm in one class."""
+
+    arm: str
+    label: str
+    """The class."""
+    value: Interval
+    cases: int
+    cells: int
+    share: float
+    """Of the arm's cells whose class is known."""
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A measure of each arm in each class."""
+
+    title: str
+    measure: Measure
+    labels: tuple[str, ...]
+    """In the order in which they are drawn."""
+    ordered: bool
+    """Whether the order of the classes means something."""
+    points: tuple[Point, ...]
+
+    def rows(self) -> list[dict[str, str | float]]:
+        """The same as a table: a line for each class and arm."""
+        names = {label: place for place, label in enumerate(self.labels)}
+        return [
+            {
+                self.title: point.label,
+                "arm": point.arm,
+                self.measure.title: point.value.value,
+                "from": point.value.low,
+                "to": point.value.high,
+                "cases": point.cases,
+                "cells": point.cells,
+                "share of cells": point.share,
+            }
+            for point in sorted(self.points, key=lambda point: names[point.label])
+        ]
+
+
+def breakdown(rows: Sequence[CellRow], arms: Sequence[str], measure: Measure, feature: Feature) -> Breakdown:
+    """A measure by a feature, with the bootstrap's intervals over the cases of each class."""
+    found: dict[tuple[str, str], list[CellRow]] = {}
+    of_cases: dict[str, str] = {}
+    for row in rows if feature.of_case else ():
+        if (scored := row.scored) and (label := feature.of(scored)) is not None:
+            of_cases.setdefault(row.row, label)
+    for row in rows:
+        if scored := row.scored:
+            label = feature.of(scored)
+            label = of_cases.get(row.row) if label is None else label
+            if label is not None:
+                found.setdefault((row.arm, label), []).append(row)
+    labels = sorted({label for _, label in found}, key=feature.order or str)  # type: ignore[arg-type]
+    return Breakdown(
+        feature.title, measure, tuple(labels), feature.order is not None, _points(found, arms, labels, measure)
+    )
+
+
+def learning_curve(trained: Sequence[CellRow], arms: Sequence[str], measure: Measure) -> Breakdown:
+    """A measure of the cases that an arm learned from, by how many it had learned from before (VERDICT, section 3.4).
+
+    Each such case is judged before it is learned from, so its judgment rests on what came before it alone. Cases are taken
+    together in blocks of equal size, in the order in which they came.
+    """
+    found: dict[tuple[str, str], list[CellRow]] = {}
+    labels: dict[str, int] = {}
+    for arm in arms:
+        mine = sorted((row for row in trained if row.arm == arm and row.outcome), key=lambda row: row.number)
+        size = max(-(-len(mine) // BLOCKS), TOGETHER if len(mine) >= 3 * TOGETHER else 1)
+        for place, row in enumerate(mine):
+            first = place // size * size
+            last = min(first + size, len(mine)) - 1
+            label = f"{first}" if first == last else f"{first} to {last}"
+            labels[label] = first
+            found.setdefault((arm, label), []).append(row)
+    order = sorted(labels, key=labels.__getitem__)
+    return Breakdown("Cases learned from before", measure, tuple(order), True, _points(found, arms, order, measure))
+
+
+def told_apart(rows: Sequence[CellRow]) -> list[Feature]:
+    """The features by which these cells fall into two classes or more."""
+    scored = [one for row in rows if (one := row.scored)]
+    return [one for one in FEATURES.values() if len({one.of(cell) for cell in scored} - {None}) > 1]
+
+
+def _points(
+    found: Mapping[tuple[str, str], Sequence[CellRow]], arms: Sequence[str], labels: Sequence[str], measure: Measure
+) -> tuple[Point, ...]:
+    points = []
+    for arm in arms:
+        total = sum(len(cells) for (of, _), cells in found.items() if of == arm)
+        for label in labels:
+            cells = found.get((arm, label), ())
+            if not cells:
+                continue
+            group = ArmGroup(arm, label, cells)
+            (drawn,) = draw([group.sums(measure, sorted(group.by_case))], measure.finish)
+            if drawn.value == drawn.value:  # not a number where no case has a value
+                many = len(group.by_case)
+                points.append(Point(arm, label, drawn.interval, many, len(cells), len(cells) / total))
+    return tuple(points)
+
+
+def _difficulty(row: Scored) -> str | None:
+    """Of a dispute by the real jury's margin, of a text by whether the preliminary hearings of a run on it disagreed."""
+    margin = margin_of(row.case)
+    if margin is not None:
+        return MARGINS[sum(margin > band for band in BANDS)]
+    results = row.outcome.details.get("results")
+    if not isinstance(results, list) or len(results) != 1 or not isinstance(results[0], dict):
+        return None
+    ambiguous = results[0].get("ambiguous")
+    return TEXTS[ambiguous] if isinstance(ambiguous, bool) else None
+
+
+def _real_votes(row: Scored) -> str | None:
+    if not isinstance(row.case, Dispute) or row.case.jury is None:
+        return None
+    return f"{row.case.jury.buyer}:{row.case.jury.seller}"
+
+
+def _votes(row: Scored) -> str | None:
+    """Of a dispute buyer's and seller's votes; else the votes for the choice with most, of all."""
+    counts = row.outcome.counts
+    if not sum(counts.values()):
+        return None
+    if isinstance(row.case, Dispute):
+        return ":".join(str(counts.get(side, 0)) for side in SIDES)
+    return f"{max(counts.values())} of {sum(counts.values())}"
+
+
+def _share(row: Scored) -> str | None:
+    """In which bin the outcome's share of the votes lies: what the calibration error is summed over."""
+    found = share_and_hit(row)
+    if found is None:
+        return None
+    number = bin_of(found[0])
+    return f"{100 * number // BINS} to {100 * (number + 1) // BINS} %"
+
+
+def _numbers(label: str) -> tuple[float, ...]:
+    """Splits from all for the first side to all for the other, then larger panels; majorities from the smallest share."""
+    if ":" in label:
+        first, second = map(int, label.split(":"))
+        return (-first / ((first + second) or 1), first + second)
+    most, _, every = label.partition(" of ")
+    return (int(most) / int(every), int(every)) if every else (int(most), 0)
+
+
+FEATURES: Mapping[str, Feature] = {
+    one.name: one
+    for one in (
+        Feature("category", "Category", "CyberJurors, figure 5 (c)", lambda row: row.category or None),
+        Feature(
+            "difficulty",
+            "Difficulty",
+            "CyberJurors, figure 5 (b); Courtroom-LLM, figure 6",
+            _difficulty,
+            EASY_FIRST.index,
+            True,
+        ),
+        Feature(
+            "rounds",
+            "Rounds",
+            "CyberJurors, figure 5 (a)",
+            lambda row: str(row.outcome.rounds) if row.outcome.rounds else None,
+            _numbers,
+        ),
+        Feature("real-votes", "Real jury's votes, buyer to seller", "CyberJurors, figure 7 (a)", _real_votes, _numbers),
+        Feature(
+            "share",
+            "Share of votes for the outcome",
+            "Guo et al. 2017, figure 1",
+            _share,
+            lambda label: int(label.split()[0]),
+        ),
+        Feature("votes", "Votes of the run", "CyberJurors, figure 7 (b)", _votes, _numbers),
+    )
+}
+"""By their names, as the shell takes them."""

@@ -1,0 +1,59 @@
+"""What each process that ran tests holds at its end: its memory and its threads, printed below the report."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.engine.free_memory import give_back
+
+MEGABYTES = 800
+THREADS = 60
+STATUS = Path("/proc/self/status")
+
+
+def held() -> tuple[int, int]:
+    """Resident memory in megabytes, and threads, of this process; (0, 0) on a system that does not say."""
+    if not STATUS.exists():
+        return 0, 0
+    gc.collect()
+    give_back()
+    lines = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
+    return int(lines["VmRSS"].split()[0]) // 1024, int(lines["Threads"])
+
+
+class Footprint:
+    """Collects what the processes hold."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[int, int]] = {}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """A worker has ended."""
+        if found := getattr(node, "workeroutput", {}).get("held"):
+            self._held[node.gateway.id] = tuple(found)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """This process ends."""
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["held"] = held()
+        elif not self._held:
+            self._held["this process"] = held()
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Says what they hold."""
+        for name, (megabytes, threads) in sorted(self._held.items()):
+            over = megabytes > MEGABYTES or threads > THREADS
+            terminalreporter.write_line(
+                f"{name} holds {megabytes} MB and {threads} threads at its end (at most {MEGABYTES} MB and {THREADS} threads)",
+                red=over,
+            )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Takes part."""
+    config.pluginmanager.register(Footprint())

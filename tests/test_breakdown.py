@@ -1,0 +1,212 @@
+"""Results by category, difficulty, rounds and votes, and learning curves: numbers, figures, and both from page and shell."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from sklearn.metrics import accuracy_score
+
+from courtroom.cases.dispute import Dispute
+from courtroom.courthouse import Courthouse
+from courtroom.datasets import Row
+from courtroom.errors import CourtroomError
+from courtroom.experiments.breakdown import FEATURES, breakdown, learning_curve, told_apart
+from courtroom.experiments.measures import MEASURES, Scored
+from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.table import CellRow
+from courtroom.figures.breakdown import draw_breakdown
+from courtroom.settings import Settings
+from tests.test_experiment_columns import shell
+from tests.test_experiment_measures import dispute, task, voted
+from tests.test_experiments_page import opened
+from tests.test_pages import texts
+
+ACCURACY = MEASURES["dispute"]["accuracy"]
+
+
+def cell(number: int, arm: str, real: tuple[int, int], mine: tuple[int, int], rounds: int = 1) -> CellRow:
+    outcome = voted(*mine).model_copy(update={"rounds": rounds})
+    return CellRow(number, arm, f"case-{number}", dispute(*real), "", 0, f"run-{number}", "done", "", outcome)
+
+
+@pytest.fixture(scope="module")
+def cells() -> list[CellRow]:
+    return [
+        cell(0, "a", (17, 0), (17, 0)),
+        cell(1, "a", (9, 8), (3, 14), 3),
+        cell(2, "a", (8, 9), (0, 17), 2),
+        cell(3, "a", (13, 4), (17, 0)),
+        cell(4, "b", (9, 8), (10, 7), 2),
+    ]
+
+
+def test_accuracy_by_difficulty_is_that_of_each_class_alone(cells: list[CellRow]) -> None:
+    found = breakdown(cells, ["a", "b"], ACCURACY, FEATURES["difficulty"])
+    assert found.labels == ("large margin", "clear margin", "near tie")
+    told = {(point.arm, point.label): (point.value.value, point.cases, point.share) for point in found.points}
+    near = accuracy_score(["buyer", "seller"], ["seller", "seller"])
+    assert told == {
+        ("a", "large margin"): (1.0, 1, 0.25),
+        ("a", "clear margin"): (1.0, 1, 0.25),
+        ("a", "near tie"): (near, 2, 0.5),
+        ("b", "near tie"): (1.0, 1, 1.0),
+    }
+    (wide,) = [point for point in found.points if (point.arm, point.label) == ("a", "near tie")]
+    assert (wide.value.low, wide.value.high) == (0.0, 1.0)
+
+
+def test_classes_of_votes_and_rounds_stand_in_their_order(cells: list[CellRow]) -> None:
+    def labels(feature: str) -> tuple[str, ...]:
+        return breakdown(cells, ["a", "b"], ACCURACY, FEATURES[feature]).labels
+
+    assert labels("rounds") == ("1", "2", "3")
+    assert labels("real-votes") == ("17:0", "13:4", "9:8", "8:9")
+    assert labels("votes") == ("17:0", "10:7", "3:14", "0:17")
+
+
+def test_texts_are_told_apart_by_whether_their_hearings_disagreed() -> None:
+    def row(ambiguous: bool | None) -> Scored:
+        result = {"id": "t", "label": "yes", "ambiguous": ambiguous}
+        return Scored(task("yes"), "", Outcome(counts={"yes": 2, "no": 1}, details={"results": [result]}))
+
+    found = [FEATURES["difficulty"].of(row(ambiguous)) for ambiguous in (False, True, None)]
+    assert found == ["clear text", "ambiguous text", None]
+    assert FEATURES["votes"].of(row(None)) == "2 of 3"
+
+
+def test_one_arms_hearings_tell_which_texts_are_hard_for_all_arms() -> None:
+    """So a single model's accuracy on the same ambiguous texts stands beside (Courtroom-LLM, figure 6)."""
+
+    def cell_of(number: int, arm: str, label: str, ambiguous: bool | None) -> CellRow:
+        told = {} if ambiguous is None else {"ambiguous": ambiguous}
+        outcome = Outcome(outcome=label, details={"results": [{"id": "t", "label": label, **told}]})
+        return CellRow(number, arm, f"text-{number}", task("yes"), "", 0, "", "done", "", outcome)
+
+    cells = [cell_of(number, "single", "no" if number < 2 else "yes", None) for number in range(4)]
+    cells += [cell_of(number, "court", "yes", number < 2) for number in range(4)]
+    found = breakdown(cells, ["single", "court"], MEASURES["labelled"]["accuracy"], FEATURES["difficulty"])
+    assert {(point.arm, point.label): point.value.value for point in found.points} == {
+        ("single", "clear text"): 1.0,
+        ("single", "ambiguous text"): 0.0,
+        ("court", "clear text"): 1.0,
+        ("court", "ambiguous text"): 1.0,
+    }
+
+
+def test_accuracy_by_share_of_votes_adds_up_to_the_calibration_error(cells: list[CellRow]) -> None:
+    found = breakdown(cells, ["a"], ACCURACY, FEATURES["share"])
+    shares = {"80 to 90 %": 14 / 17, "90 to 100 %": 1.0}
+    (calibration,) = [MEASURES["dispute"]["calibration"]]
+    mine = [scored for one in cells if one.arm == "a" and (scored := one.scored)]
+    error = calibration.finish(calibration.parts(mine).sum(axis=0, keepdims=True))[0]
+    assert sum(point.share * abs(point.value.value - shares[point.label]) for point in found.points) == pytest.approx(
+        error
+    )
+
+
+def test_what_does_not_differ_is_not_offered(cells: list[CellRow]) -> None:
+    assert [one.name for one in told_apart(cells)] == ["difficulty", "rounds", "real-votes", "share", "votes"]
+    assert told_apart(cells[:1]) == []
+
+
+def test_a_learning_curve_is_over_blocks_in_the_order_in_which_cases_came() -> None:
+    # 20 cases in blocks of five: those after the tenth are right.
+    cells = [cell(number, "a", (17, 0), (17, 0) if number >= 10 else (0, 17)) for number in range(20)]
+    found = learning_curve(list(reversed(cells)), ["a"], ACCURACY)
+    assert found.labels == ("0 to 4", "5 to 9", "10 to 14", "15 to 19")
+    assert [point.value.value for point in found.points] == [0.0, 0.0, 1.0, 1.0]
+    assert {point.cases for point in found.points} == {5}
+    many = [cell(number, "a", (17, 0), (17, 0)) for number in range(95)]
+    assert len(learning_curve(many, ["a"], ACCURACY).points) == 10
+    assert learning_curve(cells[:2], ["a"], ACCURACY).labels == ("0", "1")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_figure_shows_what_the_table_says(cells: list[CellRow], theme: str) -> None:
+    found = breakdown(cells, ["a", "b"], ACCURACY, FEATURES["rounds"])
+    figure = draw_breakdown(found, theme)
+    drawn = {
+        (trace.name, found.labels[x]): (y, y - minus, y + plus)
+        for trace in figure.data
+        for x, y, plus, minus in zip(trace.x, trace.y, trace.error_y.array, trace.error_y.arrayminus, strict=True)
+    }
+    assert drawn == {
+        (row["arm"], row["Rounds"]): pytest.approx((row["Accuracy"], row["from"], row["to"])) for row in found.rows()
+    }
+    assert list(figure.layout.xaxis.ticktext) == ["1<br>n = 2", "2<br>n = 1", "3<br>n = 1"]
+
+
+def test_names_from_outside_are_inert_in_the_figure(cells: list[CellRow]) -> None:
+    from dataclasses import replace
+
+    hostile = [replace(one, category=f"<b>{one.number}", arm="<i>a") for one in cells]
+    figure = draw_breakdown(breakdown(hostile, ["<i>a"], ACCURACY, FEATURES["category"]))
+    assert "<b>" not in figure.to_json().replace("\\u003c", "<")
+    assert "<i>" not in figure.to_json().replace("\\u003c", "<")
+
+
+# --- page and shell ---------------------------------------------------------------------------------------------
+
+ANSWERS = {"case-0": (17, 0), "case-1": (3, 14), "case-2": (0, 17), "case-3": (17, 0)}
+REAL = ((17, 0), (9, 8), (8, 9), (13, 4))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store with an experiment over four disputes, of predictions made elsewhere."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("COURTROOM_HOME", str(home))
+    house = Courthouse(Settings(home=home))
+    cases: list[Dispute] = [
+        dispute(*real).model_copy(update={"id": f"case-{number}"}) for number, real in enumerate(REAL)
+    ]
+    house.datasets.add("disputes", [Row(id=case.id, case=case) for case in cases])
+    house.close()
+    file = tmp_path / "given.jsonl"
+    lines = [
+        {"case": case, "model": "m", "prediction": json.dumps({"buyer": buyer, "seller": seller})}
+        for case, (buyer, seller) in ANSWERS.items()
+    ]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    shell("experiment", "predictions", str(file), "--dataset", "disputes", "--name", "votes")
+    return home
+
+
+def test_the_shell_draws_a_figure_and_prints_its_numbers(home: Path, tmp_path: Path) -> None:
+    told = list(csv.DictReader(shell("experiment", "figure", "votes", "difficulty").splitlines(), delimiter="\t"))
+    assert [(line["Difficulty"], line["Accuracy"]) for line in told] == [
+        ("large margin", "1.0"), ("clear margin", "1.0"), ("near tie", "0.5"),
+    ]  # fmt: skip
+    shell("experiment", "figure", "votes", "real-votes", "--to", str(tmp_path / "votes.html"))
+    assert "9:8" in (tmp_path / "votes.html").read_text()
+    shell("experiment", "figure", "votes", "values", "--measure", "votes_mae", "--to", str(tmp_path / "v.csv"))
+    assert (tmp_path / "v.csv").read_text().startswith("arm,Votes off (MAE),from,to,cases")
+    matrix = json.loads(shell("experiment", "figure", "votes", "matrix", "--json"))
+    assert {line["case"]: line["Accuracy"] for line in matrix} == {
+        "case-0": 1.0, "case-1": 0.0, "case-2": 1.0, "case-3": 1.0,
+    }  # fmt: skip
+    house = Courthouse(Settings(home=home))
+    with pytest.raises(
+        CourtroomError, match="can't be told apart by “rounds”. Choose among: difficulty, real-votes, share"
+    ):
+        house.experiments.results("votes").breakdown("rounds", ACCURACY)
+    house.close()
+
+
+def test_the_page_shows_a_figure_with_a_table_beside_it(home: Path) -> None:
+    house = Courthouse(Settings(home=home))
+    name = house.experiments.store.experiment("votes").id
+    house.close()
+    app = opened(experiment=name)
+    assert "What the results depend on" in texts(app) + " ".join(one.value for one in app.subheader)
+    tables = [one.value for one in app.dataframe]
+    (shown,) = [one for one in tables if "share of cells" in one.columns]
+    assert list(shown["Difficulty"]) == ["large margin", "clear margin", "near tie"]
+    app.session_state["experiment-by"] = "votes"
+    app.run()
+    assert not app.exception, app.exception
+    (shown,) = [one.value for one in app.dataframe if "share of cells" in one.value.columns]
+    assert list(shown["Votes of the run"]) == ["17:0", "3:14", "0:17"]
