@@ -160,7 +160,7 @@ def test_one_button_changes_the_language_and_the_address_keeps_it(house: Courtho
     assert app.button(key="hear-aquarium-filter").label == "审理此案"
     app.button(key="switch-language").click().run()
     assert app.button(key="hear-aquarium-filter").label == "Hear this case"
-    assert app.query_params["lang"] == ["en"]
+    assert app.query_params["lang"] in ("en", ["en"])
     assert app.button(key="switch-language").label == LANGUAGES["zh"]
 
 
