@@ -24,7 +24,9 @@ st.set_page_config(page_title=_("Courtroom"), page_icon=str(ICON), layout="wide"
 # Less empty space above the first line than Streamlit leaves.
 st.html("<style>.stMainBlockContainer { padding-top: 4.5rem; padding-bottom: 3rem; }</style>")
 if st.context.theme.type == "dark":  # Streamlit writes white on the light blue that stands out from a dark page
-    primary = "[data-testid^='stBaseButton-primary']:not(:disabled)"
+    primary = (
+        ":is([data-testid^='stBaseButton-primary']:not(:disabled), [data-testid='stMultiSelect'] [data-baseweb='tag'])"
+    )
     st.html(f"<style>{primary}, {primary} * {{ color: #12161F; }}</style>")
 
 SEAT = st.Page("pages/seat.py", title=_("Seat"), icon=":material/person:")

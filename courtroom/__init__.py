@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from courtroom.engine.court import Court
     from courtroom.engine.errors import Abstained, QuorumLost
     from courtroom.engine.events import Verdict
-    from courtroom.engine.procedure import Choice, Export, Peers, Preset, Procedure, Role, StageKind, View
+    from courtroom.engine.procedure import Choice, Ending, Export, Peers, Preset, Procedure, Role, StageKind, View
     from courtroom.engine.record import Record
     from courtroom.engine.setup import Budget, Member, Setup
     from courtroom.errors import CourtroomError
@@ -38,7 +38,17 @@ _PLACES = {
     "courtroom.engine.court": ("Court",),
     "courtroom.engine.errors": ("Abstained", "QuorumLost"),
     "courtroom.engine.events": ("Verdict",),
-    "courtroom.engine.procedure": ("Choice", "Export", "Peers", "Preset", "Procedure", "Role", "StageKind", "View"),
+    "courtroom.engine.procedure": (
+        "Choice",
+        "Ending",
+        "Export",
+        "Peers",
+        "Preset",
+        "Procedure",
+        "Role",
+        "StageKind",
+        "View",
+    ),
     "courtroom.engine.record": ("Record",),
     "courtroom.engine.setup": ("Budget", "Member", "Setup"),
     "courtroom.errors": ("CourtroomError",),
@@ -62,6 +72,7 @@ __all__ = [
     "CourtroomError",
     "Diff",
     "Edge",
+    "Ending",
     "Export",
     "Flow",
     "Graph",

@@ -6,9 +6,8 @@ import asyncio
 import gc
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
@@ -19,6 +18,7 @@ from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asker import Asker
 from courtroom.engine.intervene import Interventions
 from courtroom.engine.interventions import Intervention
+from courtroom.engine.looked_up import Elsewhere
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure, Source
 from courtroom.engine.record import Record
@@ -35,8 +35,7 @@ from courtroom.evaluation.family import Kin, family
 from courtroom.experiments.lab import Lab
 from courtroom.experiments.store import ExperimentStore
 from courtroom.knowledge.imports import Imports
-from courtroom.knowledge.lessons import Lesson
-from courtroom.knowledge.search import Hit, Knowledge, Query
+from courtroom.knowledge.search import Knowledge
 from courtroom.knowledge.taking_in import TakingIn, go_on, waiting
 from courtroom.media.store import MediaStore
 from courtroom.models.apart import refuse
@@ -46,6 +45,7 @@ from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
+from courtroom.panel.panels import PanelStore
 from courtroom.questions.asides import AsideStore
 from courtroom.questions.audit import Audits
 from courtroom.questions.interview import METHODS, Interviews
@@ -57,24 +57,8 @@ from courtroom.store.writer import Writer
 from courtroom.sweeps.store import SweepStore
 from courtroom.sweeps.sweeper import Sweeper
 
-
-@dataclass(frozen=True)
-class Elsewhere:
-    """The knowledge base as a rehearsal asks it: on the engine's loop, and by the server's own embedding alone.
-
-    An estimate must not have a whole collection embedded, at a price, by a model that somebody has just chosen.
-    """
-
-    knowledge: Knowledge
-    runner: Runner
-
-    async def answer(self, query: Query, embedding: str) -> tuple[Hit, ...]:
-        """Look something up."""
-        return await asyncio.wrap_future(self.runner.do(self.knowledge.answer(query)))
-
-    def learn(self, run: str, path: str, lesson: Lesson) -> None:
-        """Take a lesson in."""
-        self.knowledge.learn(run, path, lesson)
+if TYPE_CHECKING:
+    from courtroom.report.run_files import RunFiles
 
 
 class Courthouse:
@@ -113,6 +97,7 @@ class Courthouse:
         self.people = People(self.database, self.writer)
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
+        self.panels = PanelStore(self.database)
         self.asides = AsideStore(self.database)
         self.marks = MarkStore(self.database)
         self.taking_in: dict[str, TakingIn] = {}
@@ -162,8 +147,9 @@ class Courthouse:
         return tuple((one, one.teaches_from) for one in self.procedures.values() if one.teaches_from)
 
     def read(self, source: Source, runs: Iterable[str] | None = None) -> tuple[Any, ...]:
-        """What a batch can be made of, from these runs; by default from all of the source's procedure that are done."""
-        done = (row.id for row in self.store.runs() if row.procedure == source.procedure and row.status == "done")
+        """What a batch can be made of, from these runs; by default from all of the source's procedure that are done here."""
+        ended = (row for row in self.store.runs() if row.status == "done" and not row.imported)
+        done = (row.id for row in ended if row.procedure == source.procedure)
         return tuple(source.read(self.record(run) for run in (runs or done)))
 
     @cached_property
@@ -175,6 +161,14 @@ class Courthouse:
     def imports(self) -> Imports:
         """Files being taken into the knowledge base."""
         return Imports(self.database, self.knowledge, self.settings.home / "imports")
+
+    @cached_property
+    def files(self) -> RunFiles:
+        """Runs as files, out and in."""
+        from courtroom.report.run_files import RunFiles  # slow to import: only to write or read one
+
+        of = (self.store, self.answers, self.asides, self.marks, self.media)
+        return RunFiles(lambda: self.procedures, self.record, *of)
 
     @cached_property
     def sweeps(self) -> Sweeper:

@@ -40,6 +40,11 @@ class Settings(BaseSettings):
         return self.home / "chroma"
 
     @property
+    def words(self) -> Path:
+        """The word index; may be deleted at any time, it is rebuilt."""
+        return self.home / "words"
+
+    @property
     def log(self) -> Path:
         """The log file."""
         return self.home / "courtroom.log"

@@ -9,12 +9,13 @@ from courtroom.evaluation.comparison import Comparison, compare
 from courtroom.language import _
 from pages.parts.compare.answers import answers_beside
 from pages.parts.compare.runs import chosen_runs, in_a_sentence, run_cards, standing
+from pages.parts.compare.table import comparison_table
 from pages.parts.compare.views import look_ups_beside, views_beside
 from pages.parts.compare.votes import members_beside, votes_beside
 from pages.parts.shared.beside import differences_view
 from pages.parts.shared.family_view import family_view
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import literal
+from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.records import read
 
 LIVE_S = 1.5
@@ -24,6 +25,7 @@ TITLES = {"case": "Case", "procedure": "Procedure", "setup": "Setup", "seed": "S
 
 house = courthouse()
 st.title(_("Compare"))
+comparison_table(house)
 records = chosen_runs(house)
 if len(records) < 2:
     st.info(_("Choose two to four runs; their address can be shared."), icon=":material/compare:")
@@ -50,7 +52,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
 
 
 def inputs() -> None:
-    """What was put in, and how the verdicts differ."""
+    """What was put in, and how the outcomes differ."""
     if not any(comparison.differences.all()):
         st.caption(_("All runs were given the same case, procedure, setup and seed."))
     for kind in type(comparison.differences).model_fields:
@@ -58,9 +60,10 @@ def inputs() -> None:
             st.markdown(f"**{literal(TITLES.get(kind, kind.capitalize()))}**")
             differences_view(differences)
     if len({procedure.name for procedure in procedures}) > 1:
-        st.caption(_("Between different procedures, the knobs that all of them have are compared."))
+        st.caption(_("Between different procedures, the settings that all of them have are compared."))
     if comparison.verdict:
-        st.markdown(_("**Verdict**"))
+        titles = {procedure.ending.title for procedure in procedures}
+        st.markdown(f"**{declared(titles.pop() if len(titles) == 1 else 'Outcome')}**")
         differences_view(comparison.verdict)
 
 

@@ -139,7 +139,7 @@ if record.run.verdict:
     if sure := house.experiments.repeats.sentence(run):
         st.caption(literal(sure))
     if st.button(
-        _("What would change this verdict?"),
+        declared(procedure.ending.what_if),
         icon=":material/alt_route:",
         help=_("Run it again with one thing changed at a time."),
     ):

@@ -20,7 +20,7 @@ from pages.parts.setup.personas_table import personas_table
 from pages.parts.setup.prompts_editor import prompts_editor
 from pages.parts.setup.rules_editor import rules_editor
 from pages.parts.setup.setup_file import setup_file
-from pages.parts.setup.shared_setup import link_box
+from pages.parts.setup.shared_setup import link_box, take_case_and_procedure
 from pages.parts.shared.draft import EDITED, SHARE, SetupDraft
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
@@ -31,6 +31,7 @@ house = courthouse()
 
 parent = forked_run(house)
 st.title(_("Setup") if parent is None else _("Fork"))
+linked = take_case_and_procedure(house) if parent is None else ""
 cases = house.library.cases()
 ids = [case.id for case in cases]
 titles = {case.id: case.title for case in cases}
@@ -45,8 +46,13 @@ if parent is None:
     for told in house.broken.values():
         st.warning(literal(_("{told} {log} has the rest.", told=translated(told), log=log_file())))
     procedures = [procedure for procedure in house.procedures.values() if procedure.case_kind == case.kind]
+    names = [one.name for one in procedures]
     procedure = top[1].selectbox(
-        _("Procedure"), procedures, format_func=lambda p: p.title, help=_("Which published procedure hears the case.")
+        _("Procedure"),
+        procedures,
+        names.index(linked) if linked in names else 0,
+        format_func=lambda p: p.title,
+        help=_("Which published procedure hears the case."),
     )
 else:
     case, procedure = parent.case, house.procedures[parent.run.procedure]
@@ -69,7 +75,7 @@ preset = st.segmented_control(
     format_func=literal,
     default=draft.preset or None,
     key=draft.key("preset"),
-    help=_("A starting point; every knob can be changed afterwards."),
+    help=_("A starting point; every setting can be changed afterwards."),
 )
 if preset and draft.preset != preset:
     draft.start_from(next(p for p in procedure.presets if p.title == preset))
@@ -94,7 +100,7 @@ if section == "Models":
         embedding_form(draft, house)
     keys_form(house.connections)
 elif section == EDITED[Widget.PERSONAS]:
-    personas_table(draft, case)
+    personas_table(house, draft, case)
 elif section == EDITED[Widget.GRAPH]:
     graph_editor(draft, procedure, case)
 elif section == EDITED[Widget.RULES]:
@@ -102,7 +108,7 @@ elif section == EDITED[Widget.RULES]:
 elif section == "Prompts":
     prompts_editor(draft, procedure, case)
 elif section == SHARE:
-    setup_file(house, draft, procedure)
+    setup_file(house, draft, procedure, case)
 else:
     knobs(draft, case)
 
@@ -123,7 +129,9 @@ with start_bar:
         st.error(literal(problem))
     waits = undecided or bool(problems)
     with st.container(horizontal=True, vertical_alignment="center"):
-        start = st.button(_("Start"), type="primary", icon=":material/play_arrow:", disabled=waits)
+        start = st.button(
+            _("Start"), type="primary", icon=":material/play_arrow:", disabled=waits, shortcut="Ctrl+Enter"
+        )
         paused = st.button(
             _("Start step by step"),
             icon=":material/skip_next:",

@@ -36,7 +36,7 @@ if sweep:
 done = [row for row in reversed(house.store.runs()) if row.status == "done" and row.verdict]
 if not done:
     st.info(
-        _("No hearing has come to a verdict yet. When one has, you can ask here what would have changed it."),
+        _("No hearing is done yet. When one is, you can ask here what would have changed its outcome."),
         icon=":material/alt_route:",
     )
     if st.button(_("Pick a case"), type="primary"):

@@ -24,7 +24,6 @@ from courtroom.sweeps.sweeper import Sweeper
 
 pytest_plugins = [
     "tests.attacks.count",
-    "tests.ready_indexes",
 ]  # here, as with several workers the one that reports collects no test itself
 
 PATIENCE_S = 300.0
@@ -87,12 +86,8 @@ def what_tests_leave_is_not_frozen() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_stays_open() -> Iterator[None]:
-    """Lets go of what a module's tests have left open: each Chroma client has threads, files and a graph in memory."""
+    """Lets go of what a module's tests have left open."""
     yield
-    if "chromadb" in sys.modules:
-        from chromadb.api.shared_system_client import SharedSystemClient
-
-        SharedSystemClient.clear_system_cache()
     gc.collect()
     give_back()
     gc.freeze()  # what is still there stays, such as libraries: the next module need not walk it again

@@ -14,6 +14,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
 from courtroom.engine.interventions import AddNote
 from courtroom.experiments.spec import Experiment
+from courtroom.panel.personas import sample_panel
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.asides import Interview
 from courtroom.questions.marks import Mark
@@ -70,7 +71,9 @@ def fill(home: Path) -> tuple[str, str]:
             called=call,
         ),
     )
+    house.panels.save("two neighbours", sample_panel(2, 0))
     db = house.database.connection
+    db.execute("INSERT INTO imported_answers SELECT ?, key, request, reply FROM answers LIMIT 1", (run,))
     db.execute("INSERT INTO rewinds VALUES (?, 1)", (fork,))
     db.execute("INSERT INTO imports VALUES ('0', 'cases', 'a.jsonl', 3, 1, 1.0, 'imported', 'add')")
     db.execute(

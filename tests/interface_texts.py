@@ -28,11 +28,11 @@ ROOT = Path(__file__).parents[1]
 Found = dict[str, set[str]]
 """Files by message; a message in two forms is `one\\0several`."""
 WORD = re.compile(r"[A-Za-z]{2,}")
-MARKUP = re.compile(r"<[^<>]*>|:material/\w+:|:(?:small|gray|red|green|blue|orange)\[|\]\([^)]*\)|\{\w*\}|&\w+;")
+MARKUP = re.compile(r"<[^<>]*>|:material/\w+:|:(?:small|gray-badge|gray|red|green|blue|orange)\[|\]\([^)]*\)|\{\w*\}|&\w+;")
 KEY = re.compile(
     r"rgba\(.*\)|#[0-9A-F]{6}|bottom center|[a-z_\-\d/.:?=&+#]*|[\w\-/.?=]*(\{\w*\}[\w\-/.?=]*)+(?<=[\w}])"
 )
-STYLE = re.compile(r"\s*<style|[\w-]+:[^ ]+;|<\w+ [^>]*$|[^<>]*\"><|url\(")
+STYLE = re.compile(r"\s*<style|:is\(|[\w-]+:[^ ]+;|<\w+ [^>]*$|[^<>]*\"><|url\(")
 NO_TEXT = {
     *(
         "ABCD",
@@ -51,7 +51,7 @@ NO_TEXT = {
         "PNG",
         "GIF",
     ),
-    *("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE", "COURTROOM_CONNECTIONS", "Courtroom"),
+    *("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE", "COURTROOM_CONNECTIONS", "Courtroom", "Ctrl+Enter"),
     *(
         "[data-testid^='stBaseButton-primary']:not(:disabled)",
         "judgment/similar-{x}-",
@@ -78,7 +78,7 @@ LOOKED_UP = ("get", "pop", "setdefault", "index", "switch_page", "getLogger", "s
 DISPLAYED = {"Text", "Table", "Card", "Cards", "Step", "Diff", "Graph", "Marked", "Span", "Node", "View", "Choice", "Role", "StageKind",
              "Preset", "Export", "Source", "Field", "stage", "note", "Verdict", "Variant", "Lesson", "Measure", "over_labels", "_set",
              "_warning", "_error", "_break", "_say_paused", "Decision", "Part", "Fact", "PaperSetting", "N_", "_fail", "_halt", "halt",
-             "warn", "Note", "Flow", "Beside"}  # fmt: skip
+             "warn", "Note", "Ending", "Flow", "Beside"}  # fmt: skip
 """Calls of the engine that declare or show what they are given."""
 SHOWN_PARTS = {
     "title",
@@ -101,7 +101,7 @@ DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/verdict.py", "j
          "cases/dispute.py", "cases/criminal.py", "cases/document.py", "cases/labelled.py", "cases/drafts.py", "cases/precedent.py",
          "experiments/sure.py", "datasets/statistics.py", "engine/interventions.py", "cases/explain.py", "room/scene.py", "room/spoken.py",
          "procedures/juris/alike.py", "sweeps/sweeper.py", "datasets/checking.py", "experiments/table.py", "experiments/work.py",
-         "experiments/written.py", "models/offers.py", "knowledge/taking_in.py", "datasets/packing.py", "procedures/verdict/alignment.py")  # fmt: skip
+         "experiments/written.py", "models/offers.py", "engine/knobs.py", "engine/procedure.py", "knowledge/taking_in.py", "datasets/packing.py", "procedures/verdict/alignment.py")  # fmt: skip
 """Files of the engine all of whose words are shown."""
 UNSEEN = ("shell/", "upkeep/", "benchmarks/", "language/", "cases/prompts", "engine/registration.py", "engine/check_", "__main__.py",
           "procedures/verdict/train.py", "models/providers", "text/", "judging/commonest.py", "judging/dispute_cues.py",

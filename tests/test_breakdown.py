@@ -13,7 +13,7 @@ from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.errors import CourtroomError
-from courtroom.experiments.breakdown import FEATURES, breakdown, learning_curve, told_apart
+from courtroom.experiments.breakdown import FEATURES, breakdown, differing, learning_curve
 from courtroom.experiments.measures import MEASURES, Scored
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.table import CellRow
@@ -67,7 +67,7 @@ def test_classes_of_votes_and_rounds_stand_in_their_order(cells: list[CellRow]) 
     assert labels("votes") == ("17:0", "10:7", "3:14", "0:17")
 
 
-def test_texts_are_told_apart_by_whether_their_hearings_disagreed() -> None:
+def test_texts_are_differing_by_whether_their_hearings_disagreed() -> None:
     def row(ambiguous: bool | None) -> Scored:
         result = {"id": "t", "label": "yes", "ambiguous": ambiguous}
         return Scored(task("yes"), "", Outcome(counts={"yes": 2, "no": 1}, details={"results": [result]}))
@@ -108,8 +108,8 @@ def test_accuracy_by_share_of_votes_adds_up_to_the_calibration_error(cells: list
 
 
 def test_what_does_not_differ_is_not_offered(cells: list[CellRow]) -> None:
-    assert [one.name for one in told_apart(cells)] == ["difficulty", "rounds", "real-votes", "share", "votes"]
-    assert told_apart(cells[:1]) == []
+    assert [one.name for one in differing(cells)] == ["difficulty", "rounds", "real-votes", "share", "votes"]
+    assert differing(cells[:1]) == []
 
 
 def test_a_learning_curve_is_over_blocks_in_the_order_in_which_cases_came() -> None:
@@ -189,9 +189,7 @@ def test_the_shell_draws_a_figure_and_prints_its_numbers(home: Path, tmp_path: P
         "case-0": 1.0, "case-1": 0.0, "case-2": 1.0, "case-3": 1.0,
     }  # fmt: skip
     house = Courthouse(Settings(home=home))
-    with pytest.raises(
-        CourtroomError, match="can't be told apart by “rounds”. Choose among: difficulty, real-votes, share"
-    ):
+    with pytest.raises(CourtroomError, match="do not differ by “rounds”. Choose among: difficulty, real-votes, share"):
         house.experiments.results("votes").breakdown("rounds", ACCURACY)
     house.close()
 

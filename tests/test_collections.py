@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from courtroom.errors import CourtroomError
+from courtroom.knowledge.changes import FEW
 from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embedding import HashedNgrams, Vectors
 from courtroom.knowledge.fusion import fuse
@@ -30,10 +31,16 @@ TEXTS = {
 }
 
 
-def directives(folder: Path, embedding: HashedNgrams | None = None) -> Collection[Directive]:
+def directives(folder: Path, embedding: HashedNgrams | None = None, few: int = FEW) -> Collection[Directive]:
     settings = Settings(home=folder)
     base = Collection(
-        Database(settings.database), settings, embedding or HashedNgrams(), "directives", Directive, lambda d: d.text
+        Database(settings.database),
+        settings,
+        embedding or HashedNgrams(),
+        "directives",
+        Directive,
+        lambda d: d.text,
+        few,
     )
     base.add(Directive(id=name, text=text, anchor=264) for name, text in TEXTS.items() if base.get(name) is None)
     return base
@@ -106,15 +113,16 @@ async def test_words_that_a_query_language_would_take_for_its_own_are_just_words
 
 
 async def test_each_embedding_has_an_index_of_its_own_and_none_gives_way_to_another(tmp_path: Path) -> None:
-    own = directives(tmp_path)
+    own = directives(tmp_path, few=2)
     await own.search("wallet", 1)
     counting = Counting()
-    other = directives(tmp_path, counting)
+    other = directives(tmp_path, counting, few=2)
     assert (await other.search("wallet", 1))[0].record.id == "theft"
     assert set(TEXTS.values()) <= set(counting.texts)
     assert (await own.search("wallet", 1))[0].record.id == "theft"
     assert own.index_name == "directives" != other.index_name
-    assert {folder.name for folder in (tmp_path / "chroma").iterdir()} == {own.index_name, other.index_name}
+    folders = {path.name for path in (tmp_path / "chroma").iterdir() if path.is_dir()}
+    assert folders == {own.index_name, other.index_name}
     counting.texts.clear()
     await other.search("wallet", 1)
     assert counting.texts == ["wallet"]

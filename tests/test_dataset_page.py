@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
+from courtroom.datasets import Row
 from courtroom.datasets.importing import Order, Stopped
 from tests.test_dataset_import import fact
 from tests.test_pages import house, texts
@@ -78,6 +80,19 @@ def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: 
     app.segmented_control(key="dataset_shown_cail").set_value("Delete").run()
     press(app, "Delete this version")
     assert len(house.datasets.versions("cail")) == 1
+
+
+def test_near_duplicates_are_shown_when_a_dataset_is_checked(house: Courthouse) -> None:  # noqa: F811
+    text = "The parcel came three weeks late and the seller never answered any of my letters about it"
+    cases = [CriminalCase(id=name, title=name, facts=text + more) for name, more in (("a", ""), ("b", ", sadly"))]
+    house.datasets.add("letters", [Row(id=case.id, case=case) for case in cases])
+    app = shown()
+    app.segmented_control(key="dataset_shown_letters").set_value("Check").run()
+    assert not app.exception, app.exception
+    assert "Pairs of rows that say nearly the same: 1, e.g. a and b." in texts(app).replace("\\", "")
+    (pairs,) = [one.value for one in app.dataframe if "Alike" in one.value.columns]
+    assert list(pairs["Rows"]) == ["a, b"]
+    assert 0.8 <= pairs["Alike"][0] < 1
 
 
 def test_numbers_for_labels_are_asked_for_and_the_names_are_kept(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811

@@ -19,6 +19,8 @@ from typer.testing import CliRunner
 from courtroom.__main__ import app
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.panel.files import write_csv
+from courtroom.panel.personas import sample_panel
 from courtroom.settings import Settings
 from tests.app_server import app_server
 from tests.docs import PAGES, ROOT, anchors, blocks, commands, links
@@ -33,6 +35,7 @@ TRAINING = "courtroom.procedures.verdict.train"
 """Trains a large model; here only its arguments are read. See tests/test_training.py."""
 SMALL = ["--set", "jury_size=3", "--set", "rounds=1"]
 STATUTE = {"number": 264, "text": "Whoever steals shall be punished.", "charges": ["theft"]}
+PANEL = write_csv(sample_panel(3, 0))
 CHARGE = {"name": "theft", "articles": [264]}
 
 
@@ -64,6 +67,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
         run("datasets", "import", str(ROOT / "data" / "cases"), "--name", "verdictbench")
         run("datasets", "import", str(ROOT / "data" / "documents"), "--name", "cnndm1", "--split", "test")
         run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
+        (home.parent / "neighbours.csv").write_text(PANEL)
+        run("panels", "import", str(home.parent / "neighbours.csv"))
     return Desk(home, hearing, paused)
 
 
@@ -140,6 +145,7 @@ def files_are_there(text: str) -> None:
 def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run `courtroom` with what its placeholders stand for."""
     (folder / "interventions.json").write_text(blocks("docs/steering.md", "json")[0])
+    (folder / "neighbours.csv").write_text(PANEL)
     (folder / "data").symlink_to(ROOT / "data")
     stands_for = {"FOLDER": str(folder / "out"), "FILE": str(given_file(words, folder)), "STEP": "1"}
     stands_for["RUN"] = desk.paused if words[0] == "resume" else desk.hearing
@@ -148,6 +154,9 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         named = ["compare", desk.hearing, desk.paused, *[word for word in words[1:] if word.startswith("-")]]
     if words[0] == "run" and not {"--procedure", "FILE"} & set(words) and "jury_size" not in " ".join(words):
         named += SMALL
+    if words[0] == "import":
+        run("export", desk.hearing, "--to", "run.json")
+        monkeypatch.setenv("COURTROOM_HOME", str(folder / "another"))
     if "--restore" in words:
         run("backup", "store.zip")
         monkeypatch.setenv("COURTROOM_HOME", str(folder / "new"))

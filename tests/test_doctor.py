@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import sqlite3
@@ -14,10 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from courtroom.cases.precedent import Precedent
 from courtroom.courthouse import Courthouse
 from courtroom.engine.lease import MACHINE
 from courtroom.errors import StoreError
+from courtroom.knowledge.collection import Collection
+from courtroom.knowledge.embedding import HashedNgrams
+from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
+from courtroom.store.database import Database
 from courtroom.upkeep import backup
 from courtroom.upkeep.doctor import CheckResult, examine, servers, surroundings
 from tests.full_store import STORE, full_store
@@ -49,10 +55,6 @@ def test_a_home_that_is_well_is_told_to_be(home: Path) -> None:
     }  # fmt: skip
 
 
-def stray_words(home: Path) -> None:
-    change(home, "INSERT INTO words_statutes (rowid, words) VALUES (99999, 'nothing')")
-
-
 def damage_a_datasets_row(home: Path) -> None:
     change(
         home,
@@ -60,12 +62,26 @@ def damage_a_datasets_row(home: Path) -> None:
     )
 
 
+def on_disk(home: Path) -> None:
+    """Has both indexes of the precedents written to disk, as they are over many records."""
+    settings = Settings(home=home)
+    database = Database(settings.database)
+    whole = Knowledge(database, settings).precedents.collection
+    few = Collection(database, settings, HashedNgrams(), "precedents", Precedent, whole.texts_of, few=5)
+    asyncio.run(few.warm())
+    few.close()
+    database.close()
+
+
 def damage_words(home: Path) -> None:
-    change(home, "UPDATE words_precedents_data SET block = x'00ff00ff' WHERE id > 10")
+    on_disk(home)
+    path = next((home / "words" / "precedents").glob("*.store"))
+    path.write_bytes(path.read_bytes()[:-9] + b"elsewhere")
 
 
 def damage_vectors(home: Path) -> None:
-    (home / "chroma" / "precedents" / "chroma.sqlite3").write_bytes(b"no database at all" * 1000)
+    on_disk(home)
+    next((home / "chroma" / "precedents").rglob("data_level0.bin")).write_bytes(b"no graph at all" * 1000)
 
 
 def dead_lease(home: Path) -> None:
@@ -81,7 +97,6 @@ def damaged_picture(home: Path) -> None:
 
 
 MENDED: Mapping[Callable[[Path], None], set[str]] = {
-    stray_words: {"words: statutes"},
     damage_words: {"words: precedents"},
     damage_vectors: {"vectors: precedents"},
     dead_lease: {"leases"},
@@ -99,16 +114,6 @@ def test_what_is_wrong_is_told_and_mended(harm: Callable[[Path], None], home: Pa
     assert set(wrong(home)) == MENDED[harm], "without --mend nothing is changed"
     assert {one.state for one in wrong(home, mend=True).values()} == {"mended"}
     assert wrong(home) == {}
-
-
-def test_an_index_that_is_behind_its_records_is_no_harm_and_can_be_brought_up(home: Path) -> None:
-    change(home, "DELETE FROM knowledge WHERE collection = 'precedents' AND id IN (SELECT id FROM knowledge LIMIT 3)")
-    change(home, "DELETE FROM words_precedents WHERE rowid NOT IN (SELECT seq FROM knowledge)")
-    told = {one.about: one for one in examine(Settings(home=home))}["vectors: precedents"]
-    assert (told.state, "is behind its 45 records" in told.sentence) == ("fine", True)
-    assert wrong(home, mend=True)["vectors: precedents"].state == "mended"
-    told = {one.about: one for one in examine(Settings(home=home))}["vectors: precedents"]
-    assert told.sentence == "45 records are indexed."
 
 
 def test_a_damaged_picture_is_set_aside_and_a_samples_comes_back(home: Path) -> None:
@@ -299,7 +304,15 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "DROP TABLE memory_states",
         "DROP TABLE memory_snapshots",
         "DROP TABLE asides",
+        *(f"CREATE VIRTUAL TABLE words_{name} USING fts5(words)" for name in ("statutes", "charges", "cases")),
+        "DROP TABLE knowledge_removed",
+        "DROP INDEX knowledge_by_version",
+        "ALTER TABLE knowledge DROP COLUMN words",
+        "ALTER TABLE knowledge DROP COLUMN version",
         "DROP TABLE marks",
+        "ALTER TABLE runs DROP COLUMN imported",
+        "DROP TABLE imported_answers",
+        "DROP TABLE panels",
         *(f"DROP TABLE {name}" for name in ("datasets", "dataset_rows", "dataset_splits", "dataset_problems")),
         "DROP TABLE dataset_relevance",
         "DROP TABLE experiments",

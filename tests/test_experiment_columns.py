@@ -14,6 +14,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import brier_score_loss, ndcg_score
 from statsmodels.stats.contingency_tables import cochrans_q
 from typer.testing import CliRunner
@@ -66,6 +67,24 @@ def test_ndcg_of_rankings_is_scikit_learns() -> None:
         rows += ranking({"ranking": ranked}, grades)
         known.append(ndcg_score([[grades[name] for name in ranked]], [list(range(40, 0, -1))], k=10))
     assert of("criminal", "ndcg_10", rows) == pytest.approx(sum(known) / 20, abs=1e-9)
+
+
+@needs_real_data
+def test_ndcg_of_real_cases_ranked_by_their_words_is_scikit_learns() -> None:
+    """Graded by how many charges and articles two judgments share."""
+    lines = [json.loads(line) for line in (FOLDER / "cail_like.jsonl").read_text().splitlines()[:80]]
+    labels = [{*line["meta"]["accusation"], *line["meta"]["relevant_articles"]} for line in lines]
+    words = TfidfVectorizer(analyzer="char", ngram_range=(2, 2)).fit_transform([line["fact"] for line in lines])
+    alike = (words @ words.T).toarray()
+    rows, known = [], []
+    for query in range(0, 80, 8):
+        others = [n for n in range(80) if n != query]
+        order = sorted(others, key=lambda other, query=query: (-alike[query][other], other))
+        grades = {f"candidate-{n}": len(labels[query] & labels[n]) for n in others}
+        rows += ranking(order, grades)
+        known.append(ndcg_score([[grades[f"candidate-{n}"] for n in order]], [list(range(len(order), 0, -1))], k=30))
+    assert of("criminal", "ndcg_30", rows) == pytest.approx(sum(known) / len(known), abs=1e-9)
+    assert 0.1 < sum(known) / len(known) < 1
 
 
 def test_candidates_may_have_their_own_numbers_and_grades_below_0_are_not_relevant() -> None:
@@ -261,7 +280,7 @@ def test_near_duplicates_are_shown_with_their_splits(house: Courthouse) -> None:
     found = near_duplicates(house.datasets, "letters")
     assert {one.rows for one in found.pairs} == {("one", "three"), ("two", "three")}, "the very same is no near one"
     assert (found.found, found.across, found.compared) == (2, 2, 4)
-    assert "2 of these pairs are in two splits" in found.sentences()[0]
+    assert "Of these, 2 are in two splits" in found.sentences()[0]
     house.close()
 
 

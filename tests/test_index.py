@@ -3,39 +3,79 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
+import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from courtroom.errors import CourtroomError
+from courtroom.knowledge.changes import Changed, ChangedWords
+from courtroom.knowledge.chroma_apart import ChromaApart
 from courtroom.knowledge.embedding import HashedNgrams, Vectors
+from courtroom.knowledge.facets import Facets, Filter
 from courtroom.knowledge.index import VectorIndex
+from courtroom.knowledge.sealed import files_of, read_seal
 from courtroom.knowledge.search import Knowledge
+from courtroom.knowledge.word_index import WordIndex, line
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
-MANY = {f"r{n}": f"item{n} thing{n % 7} parcel{n * 31 % 1009}" for n in range(1200)}
-"""More than Chroma writes to its graph files at, by itself."""
+MANY = {
+    f"r{n}": f"item{n} thing{n % 7} parcel{n * 31 % 1009} {'ace' if n == 42 else 'bee' if n == 43 else ''}"
+    for n in range(300)
+}
 QUERY = "item42 thing0 parcel293"
 
 
 class Fixed:
-    """Records that are given."""
+    """Records that change."""
 
-    def __init__(self, records: dict[str, str]) -> None:
-        self._records = records
+    def __init__(self, texts: dict[str, str]) -> None:
+        self._kept = {name: (text, 1) for name, text in texts.items()}
+        self._removed: dict[str, int] = {}
+        self._version = 1
+        self.read = 0
+
+    def put(self, **texts: str) -> None:
+        self._version += 1
+        self._kept |= {name: (text, self._version) for name, text in texts.items()}
+
+    def take_out(self, name: str) -> None:
+        self._version += 1
+        del self._kept[name]
+        self._removed[name] = self._version
 
     def version(self) -> int:
-        return hash(tuple(self._records.items()))
+        return self._version
 
-    def texts(self) -> dict[str, str]:
-        return self._records
+    def count(self) -> int:
+        return len(self._kept)
+
+    def _touched(self, since: int) -> tuple[dict[str, str], frozenset[str]]:
+        texts = {name: text for name, (text, version) in self._kept.items() if version > since}
+        return texts, frozenset(texts) | {name for name, version in self._removed.items() if version > since}
+
+    def changed(self, since: int) -> Changed:
+        self.read += 1
+        texts, touched = self._touched(since)
+        return Changed(touched, texts, {name: self.facets(name) for name in texts})
+
+    def changed_words(self, since: int) -> ChangedWords:
+        texts, touched = self._touched(since)
+        return ChangedWords(touched, {name: (line(text), self.facets(name)) for name, text in texts.items()})
+
+    def facets(self, name: str) -> Facets:
+        number = int("".join(filter(str.isdigit, name)) or 0)
+        return Facets(frozenset({f"category={'even' if number % 2 == 0 else 'odd'}"}), 20260100 + number % 28 + 1)
 
 
 def knowledge(folder: Path) -> Knowledge:
@@ -44,9 +84,12 @@ def knowledge(folder: Path) -> Knowledge:
 
 
 def closest_of_many(folder: str) -> None:
-    """Prints what is found in a large index, in a process that may die of it."""
-    index = VectorIndex(Settings(home=Path(folder)), "things", HashedNgrams())
-    print(asyncio.run(index.search(QUERY, 1, Fixed(MANY)))[0][0])
+    """Prints what is found in a graph on disk, in a process that may die of it."""
+    print(asyncio.run(graph(Path(folder)).search(QUERY, 1, Fixed(MANY)))[0][0])
+
+
+def graph(folder: Path, few: int = 50) -> VectorIndex:
+    return VectorIndex(Settings(home=folder), "things", HashedNgrams(), few)
 
 
 def learn(folder: str, name: str) -> None:
@@ -71,37 +114,133 @@ def forked(function: Callable[..., None], *given: object) -> forks.Fork:
     return forks.Fork(function, *map(str, given))
 
 
-@pytest.mark.parametrize(("name", "damage"), [("header.bin", 0.5), ("data_level0.bin", 0.0), ("data_level0.bin", None)])
-async def test_a_damaged_graph_file_neither_ends_the_process_nor_changes_what_is_found(
-    tmp_path: Path, name: str, damage: float | None
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("header.bin", 0.5),
+        ("data_level0.bin", None),
+        ("chroma.sqlite3", None),
+        ("sealed.json", 0.5),
+    ],
+)
+async def test_a_damaged_file_neither_ends_the_process_nor_changes_what_is_found(
+    tmp_path: Path, built: Path, name: str, damage: float | None
 ) -> None:
     """`damage`: the share of the file that is left; None: all of it is overwritten."""
-    with forked(closest_of_many, tmp_path) as first:
-        assert first.finish().stdout.strip() == "r42"
+    shutil.copytree(built, tmp_path / "chroma")
     (path,) = (tmp_path / "chroma").rglob(name)
     whole = path.read_bytes()
     path.write_bytes(b"junk" * (len(whole) // 4) if damage is None else whole[: int(len(whole) * damage)])
     with forked(closest_of_many, tmp_path) as again:
         done = again.finish()
     assert (done.returncode, done.stdout.strip()) == (0, "r42"), done.stderr
+    assert whole_again(tmp_path / "chroma" / "things")
 
 
-async def test_an_index_that_breaks_while_it_is_brought_up_to_date_is_whole_afterwards(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path)
+def whole_again(folder: Path) -> bool:
+    seal = read_seal(folder)
+    return seal is not None and seal.count == len(MANY) and files_of(folder / seal.folder) == seal.files
 
-    class Losing(HashedNgrams):
-        """While it embeds what is new, the disk loses the index, once."""
 
-        async def embed(self, texts: Sequence[str]) -> Vectors:
-            if "a new one" in texts and not (tmp_path / "lost").exists():
-                settings.chroma.rename(tmp_path / "lost")
-            return await super().embed(texts)
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph over many records, as a process has left it."""
+    home = tmp_path_factory.mktemp("built")
+    with forked(closest_of_many, home) as first:
+        assert first.finish().stdout.strip() == "r42"
+    return home / "chroma"
 
-    records = {f"r{n}": f"item{n}" for n in range(20)}
-    index = VectorIndex(settings, "things", Losing())
-    assert len(await index.search("item3", 50, Fixed(records))) == 20
-    assert len(await index.search("item3", 50, Fixed({**records, "new": "a new one"}))) == 21
-    assert (tmp_path / "lost").exists()
+
+async def test_what_ends_chroma_does_not_end_the_app(tmp_path: Path, built: Path) -> None:
+    shutil.copytree(built, tmp_path / "chroma")
+    index, records = graph(tmp_path), Fixed(MANY)
+    assert (await index.search(QUERY, 1, records))[0][0] == "r42"
+    process = index._graph._reader._process  # type: ignore[attr-defined]
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert (await index.search(QUERY, 1, records))[0][0] == "r42"
+    index.close()
+
+
+async def test_a_graph_finds_what_each_record_compared_finds(tmp_path: Path, built: Path) -> None:
+    shutil.copytree(built, tmp_path / "chroma")
+    records, exact = Fixed(MANY), graph(tmp_path / "elsewhere", few=1000)
+    index = graph(tmp_path)
+    for step in range(3):
+        for query in ("item42 thing0", "parcel293 item7", "thing3"):
+            found, expected = await index.search(query, 10, records), await exact.search(query, 10, records)
+            assert [cosine for _, cosine in found] == pytest.approx([cosine for _, cosine in expected], abs=2e-6)
+        if step == 0:  # one by one, on top of the graph
+            records.put(r42="a kettle", new="item42 thing0")
+            records.take_out("r49")
+        elif step == 1:  # more than is compared one by one: the graph takes them in
+            records.put(**{f"s{n}": f"item{n} thing0 other{n}" for n in range(60)})
+    held = read_seal(tmp_path / "chroma" / "things")
+    assert (held.version, held.count) == (records.version(), records.count())  # type: ignore[union-attr]
+    assert "r49" not in [name for name, _ in await index.search("item49 thing0", 300, records)]
+    index.close()
+
+
+@pytest.mark.parametrize("few", [50, 1000], ids=["graph", "compared"])
+async def test_a_search_is_narrowed_to_a_category_and_to_days(tmp_path: Path, built: Path, few: int) -> None:
+    if few == 50:
+        shutil.copytree(built, tmp_path / "chroma")
+    index, words, records = graph(tmp_path, few), WordIndex(tmp_path / "words", few), Fixed(MANY)
+    only = Filter(category="Odd", since=date(2026, 1, 3), until=date(2026, 1, 5))
+    wanted = {name for name in MANY if only.admits(records.facets(name))}
+    assert wanted == {f"r{n}" for n in range(300) if n % 2 and 2 <= n % 28 <= 4}
+    found = {name for name, _ in await index.search("item3", 300, records, only=only)}
+    assert found <= wanted
+    assert len(found) > len(wanted) * 0.9, "a graph may miss a few that are far away"
+    assert {
+        name for name, _ in words.closest(records, "thing0 thing1 thing2 thing3 thing4 thing5 thing6", 300, only)
+    } == wanted
+    index.close()
+
+
+@pytest.mark.parametrize("few", [5, 1000], ids=["on disk", "in memory"])
+def test_the_words_follow_what_is_on_record(tmp_path: Path, few: int) -> None:
+    records, index = Fixed(MANY), WordIndex(tmp_path / "words", few)
+    assert {name for name, _ in index.closest(records, "ace bee", 3)} == {"r42", "r43"}
+    records.put(r42="a kettle")
+    records.take_out("r43")
+    assert index.closest(records, "ace bee", 3) == []
+    assert [name for name, _ in WordIndex(tmp_path / "words", few).closest(records, "kettle", 3)] == ["r42"]
+    assert index.closest(records, "", 3) == []
+
+
+@pytest.mark.parametrize("name", ["*.store", "*.idx", "meta.json", "sealed.json"])
+def test_damaged_words_are_indexed_anew(tmp_path: Path, name: str) -> None:
+    records = Fixed(MANY)
+    first = WordIndex(tmp_path / "words", 5).closest(records, "item42 thing0", 20)
+    path = next((tmp_path / "words").glob(name))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    index = WordIndex(tmp_path / "words", 5)
+    assert index.fault(records)
+    assert index.closest(records, "item42 thing0", 20) == first
+    assert not index.fault(records)
+
+
+def test_an_index_from_after_the_records_is_made_anew(tmp_path: Path) -> None:
+    """A backup was put back."""
+    newer = Fixed(MANY)
+    newer.put(later="ace ace")
+    assert WordIndex(tmp_path / "words", 5).closest(newer, "ace", 3)[0][0] == "later"
+    assert [name for name, _ in WordIndex(tmp_path / "words", 5).closest(Fixed(MANY), "ace", 3)] == ["r42"]
+
+
+async def test_the_index_follows_what_is_on_record(tmp_path: Path) -> None:
+    index, records = graph(tmp_path), Fixed({"a": "a kettle"})
+    assert await index.search("kettle", 3, records) != []
+    records.put(b="a ticket")
+    assert [i for i, _ in await index.search("ticket", 1, records)] == ["b"]
+    records.take_out("b")
+    assert [i for i, _ in await index.search("ticket", 1, records)] == ["a"]
+    records.put(a="a ticket", b="a kettle")
+    assert [i for i, _ in await index.search("ticket", 1, records, exclude=("a",))] == ["b"]
+    records.take_out("a")
+    records.take_out("b")
+    assert await index.search("ticket", 1, records) == []
 
 
 async def test_two_processes_that_learn_at_once_find_what_both_have_learnt(tmp_path: Path) -> None:
@@ -114,18 +253,20 @@ async def test_two_processes_that_learn_at_once_find_what_both_have_learnt(tmp_p
             assert done.stdout.strip() == f"{bundled + 50} 0", done.stderr
 
 
-async def test_another_embedding_of_the_same_size_never_meets_vectors_of_the_first(tmp_path: Path) -> None:
-    class Reversed(HashedNgrams):
-        name = "reversed"
+async def test_another_embedding_never_meets_vectors_of_the_first(tmp_path: Path, built: Path) -> None:
+    class Shorter(HashedNgrams):
+        name = "shorter"
 
         async def embed(self, texts: Sequence[str]) -> Vectors:
-            return (await super().embed(texts))[:, ::-1].copy()
+            return (await super().embed(texts))[:, :64].copy()
 
-    settings, records = Settings(home=tmp_path), {"a": "a leaking kettle", "b": "a concert ticket"}
-    first = VectorIndex(settings, "things", HashedNgrams())
-    before = await first.search("a leaking kettle", 2, Fixed(records))
-    assert await VectorIndex(settings, "things", Reversed()).search("a leaking kettle", 2, Fixed(records)) == before
-    assert await first.search("a leaking kettle", 2, Fixed(records)) == before
+    shutil.copytree(built, tmp_path / "chroma")
+    other = VectorIndex(Settings(home=tmp_path), "things", Shorter(), 50)
+    assert len(await other.search(QUERY, 2, Fixed(MANY))) == 2
+    index = graph(tmp_path)
+    assert (await index.search(QUERY, 1, Fixed(MANY)))[0][0] == "r42"
+    other.close()
+    index.close()
 
 
 async def test_a_chroma_server_that_is_down_is_named_in_a_sentence(tmp_path: Path) -> None:
@@ -138,23 +279,37 @@ async def test_a_chroma_server_that_is_down_is_named_in_a_sentence(tmp_path: Pat
 
 async def test_a_folder_that_cannot_be_made_is_named_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "chroma").write_text("a file where the folder should be")
-    index = VectorIndex(Settings(home=tmp_path), "things", HashedNgrams())
+    (tmp_path / "words").write_text("a file where the folder should be")
     with pytest.raises(CourtroomError, match="The search index can't be written"):
-        await index.search("kettle", 1, Fixed({"a": "a kettle"}))
+        await graph(tmp_path).search("item7", 1, Fixed(MANY))
+    with pytest.raises(CourtroomError, match="The word index can't be written"):
+        WordIndex(tmp_path / "words" / "things", 5).closest(Fixed(MANY), "item7", 1)
 
 
 async def test_searches_at_once_bring_a_new_index_up_to_date_once(tmp_path: Path) -> None:
-    read = 0
-
-    class Counted(Fixed):
-        def texts(self) -> dict[str, str]:
-            nonlocal read
-            read += 1
-            return super().texts()
-
-    index = VectorIndex(Settings(home=tmp_path), "things", HashedNgrams())
-    records = Counted({f"r{n}": f"item{n}" for n in range(20)})
+    index, records = graph(tmp_path), Fixed({f"r{n}": f"item{n}" for n in range(20)})
     found = await asyncio.gather(*(index.search("item7", 1, records) for _ in range(8)))
-    index.close()
     assert {hits[0][0] for hits in found} == {"r7"}
-    assert read == 1
+    assert records.read == 1
+
+
+def build(folder: str) -> None:
+    """Takes records into a graph on disk, and says so."""
+    asyncio.run(graph(Path(folder)).search(QUERY, 1, Fixed(MANY)))
+    print("done", flush=True)
+
+
+async def test_two_processes_that_make_a_graph_at_once_leave_one_that_is_whole(tmp_path: Path) -> None:
+    with forked(build, tmp_path) as ann, forked(build, tmp_path) as bob:
+        assert [one.finish().stdout.strip() for one in (ann, bob)] == ["done", "done"]
+    assert whole_again(tmp_path / "chroma" / "things")
+
+
+def test_chromas_process_sees_no_key_of_the_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    apart = ChromaApart()
+    assert apart.ask("ready")
+    process = apart._process
+    assert process is not None
+    assert b"sk-canary" not in Path(f"/proc/{process.pid}/environ").read_bytes()
+    apart.close()

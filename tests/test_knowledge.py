@@ -12,7 +12,6 @@ import pytest
 
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.knowledge.embedding import HashedNgrams
-from courtroom.knowledge.index import VectorIndex
 from courtroom.knowledge.litellm_embedding import LiteLLMEmbedding
 from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Draw, Knowledge, Rank, Search
@@ -20,7 +19,6 @@ from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks
 from tests.openai_server import OpenAIServer
-from tests.test_index import Fixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -93,40 +91,6 @@ def print_hits(folder: Path) -> None:
         knowledge(folder).answer(Search(collection="precedents", text="a tablet locked to an account", k=5))
     )
     print(",".join(hit.id for hit in hits))
-
-
-async def test_a_damaged_index_is_made_anew_and_finds_the_same(tmp_path: Path) -> None:
-    base = knowledge(tmp_path)
-    first = await base.answer(Search(collection="precedents", text="a tablet locked to an account", k=5))
-    for path in (tmp_path / "chroma").rglob("*"):
-        if path.is_file():
-            path.write_bytes(b"not an index" * 100)
-    with forks.Fork(print_hits, tmp_path) as process:
-        done = process.finish()
-    assert done.stdout.strip() == ",".join(hit.id for hit in first), done.stderr
-
-
-async def test_another_embedding_makes_the_index_anew(tmp_path: Path) -> None:
-    class Reversed(HashedNgrams):
-        name = "reversed"
-
-        async def embed(self, texts):  # type: ignore[no-untyped-def]
-            return (await super().embed(texts))[:, :64]
-
-    settings, records = Settings(home=tmp_path), Fixed({"a": "a leaking kettle", "b": "a concert ticket"})
-    assert (await VectorIndex(settings, "things", HashedNgrams()).search("kettle", 1, records))[0][0] == "a"
-    assert (await VectorIndex(settings, "things", Reversed()).search("kettle", 2, records))[0][0] in ("a", "b")
-
-
-async def test_the_index_follows_what_is_on_record(tmp_path: Path) -> None:
-    index = VectorIndex(Settings(home=tmp_path), "things", HashedNgrams())
-    assert await index.search("kettle", 3, Fixed({"a": "a kettle"})) != []
-    assert [i for i, _ in await index.search("ticket", 1, Fixed({"a": "a kettle", "b": "a ticket"}))] == ["b"]
-    assert [i for i, _ in await index.search("ticket", 1, Fixed({"a": "a kettle"}))] == ["a"]
-    assert [
-        i for i, _ in await index.search("ticket", 1, Fixed({"a": "a ticket", "b": "a kettle"}), exclude=("a",))
-    ] == ["b"]
-    assert await index.search("ticket", 1, Fixed({})) == []
 
 
 def add_and_search(folder: Path) -> None:

@@ -123,7 +123,9 @@ def test_without_a_run_the_deliberation_says_where_to_begin(house: Courthouse) -
     assert "Pick a case" in [button.label for button in app.button]
 
 
-@pytest.mark.parametrize("section", ["Knobs", "Models", "Jury", "Follow-graph", "Rules", "Prompts", "Save and share"])
+@pytest.mark.parametrize(
+    "section", ["Settings", "Models", "Jury", "Follow-graph", "Rules", "Prompts", "Save and share"]
+)
 def test_every_section_of_the_setup_draws(house: Courthouse, section: str) -> None:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
     app.session_state["setup_section"] = section

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import Unreadable
-from courtroom.evaluation.run_list import RunLine, RunList, SweepLine, Wanted
+from courtroom.evaluation.run_list import CaseLine, RunLine, RunList, SweepLine, Wanted
 from courtroom.store.database import Database
 from courtroom.sweeps.plan import SweepPlan, Variant
 from tests.many_runs import copies
@@ -71,7 +71,12 @@ def test_the_list_is_filtered_ordered_and_paged_by_the_database(house: Courthous
     assert ids(Wanted(), 0, 25, "oldest") == everything[::-1]
     assert ids(Wanted(), 4, 3) == everything[4:7]
     assert ids(Wanted(text="ärger MIT 100 %")) == [f"{run}-00004"]
-    assert ids(Wanted(), 0, 25, "case")[-1] == f"{run}-00004"
+    (together,) = listed.page(Wanted(), 0, 25, "case")
+    assert isinstance(together, CaseLine)
+    assert (together.id, together.runs, listed.count(Wanted(), "case")) == ("oak-table", 10, 1)
+    assert ids(Wanted(case="oak-table"), 0, 25, "case")[-1] == f"{run}-00004", "by title within a case"
+    assert ids(Wanted(text="ärger"), 0, 25, "case") == [f"{run}-00004"], "one run is a line of its own"
+    assert listed.runs(Wanted(status="done"), 3) == [f"{run}-0000{number}" for number in (8, 7, 5)]
     assert ids(Wanted(status="failed")) == [f"{run}-00006"]
     assert ids(Wanted(procedure="verdict")) == []
     outcome = house.store.run(run).verdict

@@ -161,8 +161,16 @@ def test_a_memory_of_an_earlier_version_has_a_first_state(tmp_path: Path) -> Non
         before = next(number for number, script in enumerate(MIGRATIONS) if "memory_states" in script)
         for name in tables(MIGRATIONS) - tables(MIGRATIONS[:before]):
             db.execute(f"DROP TABLE {name}")
-        for column in ("base", "how"):
-            db.execute(f"ALTER TABLE imports DROP COLUMN {column}")
+        db.execute("DROP INDEX knowledge_by_version")
+        for table, column in (
+            ("imports", "base"),
+            ("imports", "how"),
+            ("knowledge", "words"),
+            ("knowledge", "version"),
+        ):
+            db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for name in ("statutes", "charges", "cases"):
+            db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS words_{name} USING fts5(words)")
         db.execute(f"PRAGMA user_version = {before}")
     database = Database(path)
     states = States(database)

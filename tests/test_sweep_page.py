@@ -31,7 +31,7 @@ def press(app: AppTest, label: str) -> None:
 
 def test_without_a_finished_run_it_says_where_to_begin(house: Courthouse) -> None:  # noqa: F811
     app = page("sweep")
-    assert "No hearing has come to a verdict yet" in texts(app)
+    assert "No hearing is done yet" in texts(app)
     assert "Pick a case" in [button.label for button in app.button]
 
 

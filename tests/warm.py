@@ -9,7 +9,6 @@ import warnings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    import chromadb  # noqa: F401
     import pytest  # noqa: F401
     import streamlit.web.bootstrap  # noqa: F401
 

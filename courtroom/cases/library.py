@@ -24,6 +24,8 @@ from courtroom.store.writer import plainly
 from courtroom.strict import Strict
 
 C = TypeVar("C", bound=Case)
+BY_CONTENT = "sha256:"
+"""Begins what a link calls a case that is no sample; the hash of its content follows."""
 
 
 class ListedCase(Strict):
@@ -125,6 +127,27 @@ class Library:
         packages = [*folders, *(package for path in plain for package in read_upload(path.name, path))]
         with plainly("then look at the cases again"):
             return {p.case.id: take_media(p.case, p.files, self._media) for p in packages}
+
+    def name_in_link(self, case: Case) -> str:
+        """What a link calls a case: a sample by its id, another by what is in it, as ids differ between installs."""
+        return case.id if self.is_sample(case.id) else f"{BY_CONTENT}{case.content_hash()}"
+
+    def linked(self, name: str) -> Case:
+        """The case that a link names.
+
+        Raises:
+            CaseError: it is not here.
+        """
+        found = self._samples.get(name)
+        if name.startswith(BY_CONTENT):
+            wanted = name.removeprefix(BY_CONTENT)
+            found = next((case for case in self._own()[0] if case.content_hash() == wanted), None)
+        if found is None:
+            raise CaseError(
+                "The case of this link is not in this install: it was uploaded or changed elsewhere. Ask for the case as a file, "
+                "upload it on the page Cases, and open the link again."
+            )
+        return found
 
     def _own(self) -> tuple[list[Case], list[Unreadable]]:
         return read_all(self._database.connection.execute("SELECT id, body FROM cases ORDER BY added DESC"), _case)

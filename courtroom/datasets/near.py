@@ -44,10 +44,12 @@ class NearDuplicates(Strict):
             return []
         first = self.pairs[0]
         among = "" if self.compared == self.rows else f" among {self.compared:,} rows drawn by chance"
-        told = f"{self.found:,} pairs of rows are near-duplicates{among}, e.g. {first.rows[0]} and {first.rows[1]}."
+        sentence = (
+            f"Pairs of rows that say nearly the same{among}: {self.found:,}, e.g. {first.rows[0]} and {first.rows[1]}."
+        )
         if self.across:
-            told += f" {self.across:,} of these pairs are in two splits: what is tested was nearly seen before."
-        return [told]
+            sentence += f" Of these, {self.across:,} are in two splits: what is tested was nearly seen before."
+        return [sentence]
 
 
 def near_duplicates(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from courtroom.engine.payments import Payer, Payment, Payments
+from courtroom.engine.run import Run
 from courtroom.errors import Unreadable
 from courtroom.media.medium import Medium
 from courtroom.models.request import Message, Reply, Request, digest_text
@@ -33,9 +35,29 @@ class AnswerStore:
     def __init__(self, database: Database) -> None:
         self._database, self._payments = database, Payments(database)
 
+    def of(self, run: Run) -> AnswerStore:
+        """The answers that a run shows: those of an imported run are its own, and are served to no other."""
+        return ImportedAnswers(self._database, run.id) if run.imported else self
+
+    def take_in(self, run: str, entries: Mapping[str, tuple[dict[str, Any], Reply]], parts: Mapping[str, str]) -> None:
+        """Keep the answers of an imported run, within a transaction of the caller's.
+
+        Args:
+            parts: texts of prompts by their digests, which are right.
+        """
+        db = self._database.connection
+        db.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?)", parts.items())
+        db.executemany(
+            "INSERT INTO imported_answers (run, key, request, reply) VALUES (?, ?, ?, ?)",
+            [
+                (run, key, json.dumps(request, ensure_ascii=False), reply.model_dump_json())
+                for key, (request, reply) in entries.items()
+            ],
+        )
+
     def reply(self, key: str) -> Reply | None:
         """The answer on record under this key."""
-        row = self._database.connection.execute("SELECT reply FROM answers WHERE key = ?", (key,)).fetchone()
+        row = self._row("reply", key)
         return read("answer", key, lambda: Reply.model_validate_json(row["reply"])) if row else None
 
     def keep(self, arrived: Iterable[Arrived]) -> None:
@@ -54,12 +76,12 @@ class AnswerStore:
 
     def request(self, key: str) -> tuple[Message, ...]:
         """The messages that were sent for an answer on record; empty where there is none."""
-        row = self._database.connection.execute("SELECT request FROM answers WHERE key = ?", (key,)).fetchone()
+        row = self._row("request", key)
         return read("answer", key, lambda: unpack(json.loads(row["request"])["messages"], self.text)) if row else ()
 
     def entry(self, key: str) -> tuple[dict[str, Any], Reply] | None:
         """What was sent, text parts by their digests, and what came back."""
-        row = self._database.connection.execute("SELECT request, reply FROM answers WHERE key = ?", (key,)).fetchone()
+        row = self._row("request, reply", key)
         return (
             read("answer", key, lambda: (json.loads(row["request"]), Reply.model_validate_json(row["reply"])))
             if row
@@ -72,6 +94,26 @@ class AnswerStore:
         if row is None:
             raise Unreadable("part of a prompt", digest, "it is missing from the store")
         return str(row["text"])
+
+    def _row(self, columns: str, key: str) -> sqlite3.Row | None:
+        found: sqlite3.Row | None = self._database.connection.execute(
+            f"SELECT {columns} FROM answers WHERE key = ?", (key,)
+        ).fetchone()
+        return found
+
+
+class ImportedAnswers(AnswerStore):
+    """The answers that came with one imported run, to be read."""
+
+    def __init__(self, database: Database, run: str) -> None:
+        super().__init__(database)
+        self._run = run
+
+    def _row(self, columns: str, key: str) -> sqlite3.Row | None:
+        found: sqlite3.Row | None = self._database.connection.execute(
+            f"SELECT {columns} FROM imported_answers WHERE run = ? AND key = ?", (self._run, key)
+        ).fetchone()
+        return found
 
 
 def _packed(request: Request) -> str:

@@ -217,9 +217,9 @@ class Crew(Generic[C]):
                 await wait(ended, BEAT_S)
             while under_way and self._jobs.status(job) != RUNNING:
                 # Also a run that was only being made when the job was halted.
-                await asyncio.to_thread(self._stop, [one.run for one in under_way.values()], runner)
-                if ending := [*under_way]:  # all may have ended meanwhile
-                    await asyncio.wait(ending, timeout=BEAT_S)
+                tasks, runs = [*under_way], [one.run for one in under_way.values()]
+                await asyncio.to_thread(self._stop, runs, runner)
+                await asyncio.wait(tasks, timeout=BEAT_S)
         if self._goes_on(job, runner):
             hand.do(partial(self._jobs.set_status, job, *self._work.conclusion(job, troubles)))
 

@@ -21,6 +21,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run_input import RunInput
 from courtroom.engine.setup import Setup
+from courtroom.engine.store import READ_ONLY
 from courtroom.errors import CourtroomError
 from courtroom.models.apart import refuse
 
@@ -57,7 +58,7 @@ class Interventions:
         Raises:
             InterventionRefused: with the reason.
         """
-        record = self._record(run)
+        record = self._changeable(run)
         if record.run.status == "running" and not self._interrupted(run):
             raise InterventionRefused("The run is under way. Pause it first; what is asked then can be changed.")
         if record.run.status == "done":
@@ -75,7 +76,7 @@ class Interventions:
         Raises:
             InterventionRefused: something was asked since, or it is not the last one.
         """
-        record = self._record(run)
+        record = self._changeable(run)
         last = record.interventions[-1] if record.interventions else None
         if last is None or last.id != name:
             raise InterventionRefused("Only the last intervention can be undone; undo those after it first.")
@@ -107,6 +108,12 @@ class Interventions:
         """The setup as it will be at the run's next stage."""
         setup: Setup = self._input(record, record.interventions).at(next_stage(record)).setup
         return setup
+
+    def _changeable(self, run: str) -> Record:
+        record = self._record(run)
+        if record.run.imported:
+            raise InterventionRefused(f"{READ_ONLY} Fork it, and intervene in the fork.")
+        return record
 
     def _planned(self, record: Record, action: Action, who: str, index: int) -> Intervention:
         before: Any = None

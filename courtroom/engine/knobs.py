@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
+
+from courtroom.errors import CourtroomError
 
 
 class Widget(StrEnum):
@@ -31,11 +33,29 @@ class Widget(StrEnum):
     """The name of a knowledge base of criminal law; a page offers those that are there."""
 
 
-def declared(*, widget: Widget | None = None, varied: bool = True, set_for: str = "") -> JsonDict:
+class Group(StrEnum):
+    """What a knob is about; a page draws knobs by their groups, in this order. The value is the group's title."""
+
+    WHO = "Who decides"
+    TALK = "How they deliberate"
+    LOOK = "What they look at"
+    COST = "What it costs"
+
+
+def declared(
+    *,
+    widget: Widget | None = None,
+    varied: bool = True,
+    set_for: str = "",
+    group: Group = Group.TALK,
+    first: bool = False,
+) -> JsonDict:
     """What a field declares of itself, as its `json_schema_extra`.
 
     Args:
         widget: what it is; None is a plain knob.
+        group: what it is about.
+        first: whether it is among the knobs that most people touch; the others of its group are folded away.
         varied: whether a what-if sweep may propose other values. Not what is no question about the matter itself.
         set_for: of a threshold on a similarity, the embedding for which its default was chosen: others give other numbers.
     """
@@ -43,13 +63,41 @@ def declared(*, widget: Widget | None = None, varied: bool = True, set_for: str 
         **({"widget": widget} if widget else {}),
         **({} if varied else {"varied": False}),
         **({"set_for": set_for} if set_for else {}),
+        **({"group": group} if group is not Group.TALK else {}),
+        **({"first": True} if first else {}),
     }
+
+
+def group_of(field: FieldInfo) -> Group:
+    """What a knob is about."""
+    return Group(str(_extra(field).get("group", Group.TALK)))
+
+
+def comes_first(field: FieldInfo) -> bool:
+    """Whether a knob is among those that most people touch."""
+    return _extra(field).get("first") is True
 
 
 def fields_drawn(kind: type[BaseModel]) -> dict[Widget, str]:
     """The name of the field of each widget that a kind of setup declares."""
     found = {_extra(field).get("widget"): name for name, field in kind.model_fields.items()}
     return {widget: found[widget] for widget in Widget if widget in found}
+
+
+def seating(kind: type[BaseModel], persons: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The changes of a setup that seat these persons, in their order and nobody else.
+
+    Raises:
+        CourtroomError: its members have no personas.
+    """
+    drawn = fields_drawn(kind)
+    if Widget.PERSONAS not in drawn:
+        raise CourtroomError(
+            "The members of this procedure have no personas. Choose a procedure with a jury of persons."
+        )
+    empty: dict[str, Any] = {drawn[Widget.EMPTY_SEATS]: []} if Widget.EMPTY_SEATS in drawn else {}
+    seats = {drawn[Widget.SEATS]: len(persons)} if Widget.SEATS in drawn else {}
+    return {**seats, drawn[Widget.PERSONAS]: [dict(person) for person in persons], **empty}
 
 
 def thresholds(kind: type[BaseModel]) -> Iterator[tuple[str, str]]:

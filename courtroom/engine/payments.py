@@ -85,6 +85,10 @@ class Payments:
                 ],
             )
 
+    def take_in(self, run: str, paid: Mapping[str, Payment]) -> None:
+        """Keep what an imported run had paid for, by path."""
+        self.put((Payer(run, path), "", one) for path, one in paid.items())
+
     def of(self, run: str, *, beside: bool = False) -> Mapping[str, Payment]:
         """What a run was billed, by path; or all that was asked beside it."""
         rows = self._database.connection.execute(

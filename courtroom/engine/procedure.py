@@ -147,6 +147,18 @@ class Learns:
 
 
 @dataclass(frozen=True)
+class Ending:
+    """What the end of a run is called, in the words of those for whom it is made: not everything ends with a verdict."""
+
+    title: str = "Verdict"
+    grounds: str = "Grounds"
+    """What stands beside it: why, or the text itself."""
+    real: str = "What was really decided"
+    """What is known of the real case."""
+    what_if: str = "What would change this verdict?"
+
+
+@dataclass(frozen=True)
 class Procedure:
     """One published system."""
 
@@ -182,6 +194,7 @@ class Procedure:
     choices_in: Callable[[Any], tuple[Choice, ...]] | None = None
     """What can be voted for where that depends on the case; `choices` is then empty."""
     exports: tuple[Export, ...] = ()
+    ending: Ending = Ending()
     seating: Seating = "ring"
     counting: Callable[[Any], Counting] = lambda setup: Counting()
     """How votes are counted, from a complete setup."""

@@ -33,6 +33,8 @@ class Run(Strict):
     control: Control
     owner: str | None
     heartbeat: float | None
+    imported: str | None = None
+    """The hash of the file that it was imported from; None where it was made here. It can be read and forked only."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.services import Services
 from courtroom.engine.setup import Setup
-from courtroom.engine.store import RunStore
+from courtroom.engine.store import READ_ONLY, RunStore
+from courtroom.errors import CourtroomError
 from courtroom.models.keys import KEYS
 from courtroom.store.writer import Writer, plainly
 
@@ -107,6 +108,8 @@ class Runner:
         """
         with plainly():
             row = self._store.run(run)
+            if row.imported:
+                raise CourtroomError(f"{READ_ONLY} Fork it to go on from here.")
             control = control or Control(breaks=row.control.breaks)
             self._driven.put(run, control)
             self._store.lost.forget(run)

@@ -9,7 +9,7 @@ from typing import Any, Self
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from courtroom.cases.case import Case
-from courtroom.engine.knobs import declared
+from courtroom.engine.knobs import Group, declared
 from courtroom.knowledge.embeddings import embedding_problem
 from courtroom.models.spec import ModelSpec
 from courtroom.panel.personas import Persona
@@ -48,6 +48,7 @@ class Setup(Strict):
         ge=0,
         le=5,
         description="How often a member is asked again when its answer doesn't fit the schema.",
+        json_schema_extra=declared(group=Group.COST),
     )
     quorum: float = Field(
         default=0.5,
@@ -55,6 +56,7 @@ class Setup(Strict):
         ge=0,
         le=1,
         description="The run stops when the share of members with an answer falls below this.",
+        json_schema_extra=declared(group=Group.TALK),
     )
     embedding: str = Field(
         default="",

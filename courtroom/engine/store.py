@@ -15,7 +15,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
 from courtroom.engine.control import Control
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.events import Event, Retrieved, Verdict, read_event
+from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
 from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.lease import Lease
 from courtroom.engine.lost import LostDrivers
@@ -23,14 +23,25 @@ from courtroom.engine.payments import Payments
 from courtroom.engine.rewinding import Rewinding, generation
 from courtroom.engine.run import Run, Status, Steering
 from courtroom.engine.setup import Setup
-from courtroom.errors import Unreadable
+from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 
 S = TypeVar("S", bound=Setup)
-OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments", "asides", "marks")
+OF_A_RUN = (
+    "events",
+    "rewinds",
+    "questions",
+    "seats",
+    "lost_drivers",
+    "payments",
+    "asides",
+    "marks",
+    "imported_answers",
+)
 """Tables whose rows go when their run is deleted; interventions stay, as they do no harm."""
+READ_ONLY = "This run was imported from a file and can only be read: its answers were given elsewhere and can't be checked here."
 
 
 @dataclass(frozen=True)
@@ -78,8 +89,11 @@ class RunStore:
             run: the id it is to have; a run that has it already stays as it is.
             interventions: what it begins with, numbered.
         """
-        run = run or new_id()
+        wanted, run = run, run or new_id()
         with self._database.transaction() as db:
+            taken = "SELECT 1 FROM runs WHERE id = ? AND imported IS NOT NULL"
+            if wanted and db.execute(taken, (wanted,)).fetchone():
+                raise CourtroomError(f"{READ_ONLY} Delete the imported run {wanted} first.")
             db.execute("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (case.content_hash(), case.model_dump_json()))
             db.execute(
                 "INSERT INTO runs (id, procedure, case_id, title, case_hash, setup, seed, status, parent, origin,"
@@ -242,6 +256,41 @@ class RunStore:
 
     def _read_all(self) -> tuple[list[Run], list[Unreadable]]:
         return read_all(self._database.connection.execute("SELECT * FROM runs ORDER BY rowid"), _run)
+
+    # --- imported runs --------------------------------------------------------------------------------------
+
+    def leads_to(self, parent: str | None, run: str) -> bool:
+        """Whether a run, or one that it stems from, is this one."""
+        at = parent
+        while at is not None and at != run:
+            row = self._database.connection.execute("SELECT parent FROM runs WHERE id = ?", (at,)).fetchone()
+            at = row["parent"] if row else None
+        return at is not None
+
+    def take_in(
+        self, run: Run, case: Case, setup: Setup, events: Iterable[tuple[float, Event]], overtaken: Iterable[Called]
+    ) -> None:
+        """Put a run on record that another install has worked out, within a transaction of the caller's.
+
+        Args:
+            events: with their times, in order.
+            overtaken: calls that did not stand in it any more.
+        """
+        db = self._database.connection
+        db.execute("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (case.content_hash(), case.model_dump_json()))
+        values = run.model_dump(mode="json", exclude={"verdict", "control"})
+        values |= {"setup": setup.model_dump_json(), "control": run.control.model_dump_json()}
+        values |= {"verdict": run.verdict and run.verdict.model_dump_json()}
+        marks = ", ".join(f":{name}" for name in values)
+        db.execute(f"INSERT INTO runs ({', '.join(values)}) VALUES ({marks})", values)
+        gone = ((run.created, event, number) for number, event in enumerate(overtaken, start=1))
+        for at, event, number in (*gone, *((at, event, 0) for at, event in events)):
+            key = event.key if isinstance(event, Retrieved) else ""
+            db.execute(
+                "INSERT INTO events (run, generation, overtaken, stage, kind, path, key, at, body)"
+                " VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?)",
+                (run.id, number, event.stage, event.kind, event.path, key, at, event.model_dump_json()),
+            )
 
     # --- events ---------------------------------------------------------------------------------------------
 

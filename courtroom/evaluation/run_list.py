@@ -1,15 +1,16 @@
-"""The list of hearings, a page at a time: a line for each run, and one for all runs of a sweep or an experiment."""
+"""The list of hearings, a page at a time: a line for each run, and one for all runs of a sweep, an experiment or a case."""
 
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from courtroom.engine.control import Control
 from courtroom.engine.events import Verdict
 from courtroom.engine.run import Status
-from courtroom.errors import Unreadable
+from courtroom.errors import Unreadable, shown
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 from courtroom.strict import Strict
@@ -20,7 +21,8 @@ ORDERS: dict[Order, str] = {
     "oldest": "made",
     "case": "folded(title), made DESC",
 }
-"""By the order in which runs were made, which no clock can change; a sweep stands where its last run does."""
+"""By the order in which runs were made, which no clock can change; a sweep stands where its last run does. By case, all
+runs of a case are one line."""
 
 
 class RunLine(Strict):
@@ -33,6 +35,8 @@ class RunLine(Strict):
     outcome: str | None
     created: float
     parent: str | None
+    imported: str | None
+    """The hash of the file that it was imported from, if it was."""
     owner: str | None
     heartbeat: float | None
 
@@ -61,7 +65,18 @@ class ExperimentLine(Strict):
     """Of those that the filters let through."""
 
 
-Line = RunLine | SweepLine | ExperimentLine | Unreadable
+class CaseLine(Strict):
+    """All runs of one case, as one line."""
+
+    id: str
+    title: str
+    created: float
+    """Of the last one."""
+    runs: int
+    """Of those that the filters let through."""
+
+
+Line = RunLine | SweepLine | ExperimentLine | CaseLine | Unreadable
 
 
 @dataclass(frozen=True)
@@ -77,6 +92,12 @@ class Wanted:
     reviewer: str = ""
     """Who has marked it; with `tag` or `starred`, who has done that."""
     starred: bool = False
+    case: str = ""
+    """The id of the case that was heard."""
+    sweep: str = ""
+    """The sweep whose runs are wanted, each as a line of its own."""
+    experiment: str = ""
+    """The experiment whose runs are wanted, each as a line of its own."""
 
 
 class RunList:
@@ -85,10 +106,37 @@ class RunList:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def count(self, wanted: Wanted) -> int:
+    def count(self, wanted: Wanted, order: Order = "newest") -> int:
         """How many lines there are."""
-        row = self._connection.execute(f"SELECT count(*) FROM ({_lines(wanted)})", _values(wanted)).fetchone()
-        return int(row[0])
+        query = f"SELECT count(*) FROM ({_lines(wanted, order)})"
+        return int(self._connection.execute(query, _values(wanted)).fetchone()[0])
+
+    def runs(self, wanted: Wanted, most: int) -> list[str]:
+        """Ids of the runs that the filters let through, newest first, also of those that stand together in one line."""
+        rows = self._connection.execute(
+            f"SELECT id FROM runs WHERE {_fits(wanted)} ORDER BY rowid DESC LIMIT :most",
+            {**_values(wanted), "most": most},
+        )
+        return [str(row["id"]) for row in rows]
+
+    def there(self, runs: Iterable[str]) -> list[str]:
+        """Those of the runs that are on record, in the given order."""
+        named = list(runs)
+        marks = ", ".join("?" * len(named))
+        rows = self._connection.execute(f"SELECT id FROM runs WHERE id IN ({marks})", named)
+        known = {row["id"] for row in rows}
+        return [run for run in named if run in known]
+
+    def what_is_wanted(self, wanted: Wanted) -> str:
+        """What the case, the sweep or the experiment is called whose runs are wanted; empty where it is not there."""
+        if wanted.case:
+            found = "SELECT title FROM runs WHERE case_id = :case ORDER BY rowid DESC LIMIT 1"
+        elif wanted.sweep:
+            found = "SELECT title FROM sweeps WHERE id = :sweep"
+        else:
+            found = "SELECT name FROM experiments WHERE id = :experiment"
+        row = self._connection.execute(found, _values(wanted)).fetchone()
+        return shown(row[0]) if row else ""
 
     def running(self) -> bool:
         """Whether any run goes on."""
@@ -96,9 +144,8 @@ class RunList:
 
     def page(self, wanted: Wanted, start: int, count: int, order: Order = "newest") -> list[Line]:
         """Some lines; a row that can't be read is a line that says so."""
-        with_title = order == "case"
         found = self._connection.execute(
-            f"SELECT kind, number, runs FROM ({_lines(wanted, with_title)}) ORDER BY {ORDERS[order]} LIMIT :count OFFSET :start",
+            f"SELECT kind, number, runs FROM ({_lines(wanted, order)}) ORDER BY {ORDERS[order]} LIMIT :count OFFSET :start",
             {**_values(wanted), "start": start, "count": count},
         ).fetchall()
         return [self._line(row["kind"], row["number"], row["runs"]) for row in found]
@@ -113,13 +160,15 @@ class RunList:
         try:
             if kind == "experiment":
                 return self._experiment(number, runs)
+            if kind == "case":
+                return self._case(number, runs)
             return self._run(number) if kind == "run" else self._sweep(number, runs)
         except Unreadable as error:
             return error
 
     def _run(self, number: int) -> RunLine:
         row = self._connection.execute(
-            "SELECT id, title, procedure, status, verdict, created, parent, control, owner, heartbeat FROM runs WHERE rowid = ?",
+            "SELECT id, title, procedure, status, verdict, created, parent, control, owner, heartbeat, imported FROM runs WHERE rowid = ?",
             (number,),
         ).fetchone()
         fields = dict(row)
@@ -131,6 +180,12 @@ class RunList:
             return RunLine.model_validate({**fields, "outcome": outcome})
 
         return read("run", row["id"], parsed)
+
+    def _case(self, number: int, runs: int) -> CaseLine:
+        row = self._connection.execute(
+            "SELECT case_id AS id, title, created FROM runs WHERE rowid = ?", (number,)
+        ).fetchone()
+        return read("case of run", row["id"], lambda: CaseLine.model_validate({**dict(row), "runs": runs}))
 
     def _sweep(self, number: int, runs: int) -> SweepLine:
         row = self._connection.execute(
@@ -147,13 +202,19 @@ class RunList:
         return read("experiment", row["id"], lambda: ExperimentLine.model_validate({**dict(row), "runs": runs}))
 
 
-def _lines(wanted: Wanted, with_title: bool = False) -> str:
-    """SQL for all lines. A column is read only where it is needed: the text of a long setup lies before the verdict."""
+def _fits(wanted: Wanted) -> str:
+    """SQL for what the filters let through of `runs`."""
     tests = ["1"]
     if wanted.status:
         tests.append("runs.status = :status")
     if wanted.procedure:
         tests.append("runs.procedure = :procedure")
+    if wanted.case:
+        tests.append("runs.case_id = :case")
+    if wanted.sweep:
+        tests.append("runs.id IN (SELECT run FROM sweep_runs WHERE sweep = :sweep)")
+    if wanted.experiment:
+        tests.append("runs.id IN (SELECT run FROM experiment_cells WHERE experiment = :experiment)")
     if wanted.text:
         outcome = "CASE WHEN json_valid(verdict) THEN json_extract(verdict, '$.outcome') END"
         tests.append(
@@ -165,12 +226,25 @@ def _lines(wanted: Wanted, with_title: bool = False) -> str:
         marked += ["json_extract(marks.body, '$.star')"] if wanted.starred else []
         marked += ["EXISTS (SELECT 1 FROM json_each(marks.body, '$.tags') WHERE value = :tag)"] if wanted.tag else []
         tests.append(f"EXISTS (SELECT 1 FROM marks WHERE {' AND '.join(marked)})")
-    fits = " AND ".join(tests)
+    return " AND ".join(tests)
+
+
+def _lines(wanted: Wanted, order: Order) -> str:
+    """SQL for all lines. A column is read only where it is needed: the text of a long setup lies before the verdict."""
+    fits = _fits(wanted)
+    if order == "case" and not wanted.case:
+        return (
+            "SELECT iif(count(*) = 1, 'run', 'case') AS kind, max(runs.rowid) AS number, max(runs.rowid) AS made,"
+            f" max(title) AS title, count(*) AS runs FROM runs WHERE {fits} GROUP BY case_id"
+        )
+    with_title = order == "case"
     titles = ("runs.title", "sweeps.title", "experiments.name") if with_title else ("''", "''", "''")
+    single = f"SELECT 'run' AS kind, runs.rowid AS number, runs.rowid AS made, {titles[0]} AS title, 1 AS runs FROM runs WHERE {fits}"
+    if wanted.sweep or wanted.experiment:
+        return single
     within = "sweep_runs.run <> sweeps.base"  # the base was there before, and is a run by itself
     return (
-        f"SELECT 'run' AS kind, runs.rowid AS number, runs.rowid AS made, {titles[0]} AS title, 1 AS runs FROM runs"
-        f" WHERE {fits} AND NOT EXISTS (SELECT 1 FROM sweep_runs JOIN sweeps ON sweeps.id = sweep_runs.sweep"
+        f"{single} AND NOT EXISTS (SELECT 1 FROM sweep_runs JOIN sweeps ON sweeps.id = sweep_runs.sweep"
         f" WHERE sweep_runs.run = runs.id AND {within})"
         " AND NOT EXISTS (SELECT 1 FROM experiment_cells WHERE experiment_cells.run = runs.id)"
         f" UNION ALL SELECT 'sweep', sweeps.rowid, max(runs.rowid), {titles[1]}, count(*)"
@@ -183,10 +257,4 @@ def _lines(wanted: Wanted, with_title: bool = False) -> str:
 
 
 def _values(wanted: Wanted) -> dict[str, object]:
-    return {
-        "text": wanted.text.casefold(),
-        "status": wanted.status,
-        "procedure": wanted.procedure,
-        "tag": wanted.tag,
-        "reviewer": wanted.reviewer,
-    }
+    return {**asdict(wanted), "text": wanted.text.casefold()}

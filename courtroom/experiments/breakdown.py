@@ -23,7 +23,7 @@ BLOCKS, TOGETHER = 10, 5
 
 @dataclass(frozen=True)
 class Feature:
-    """What cells are distinguished by."""
+    """What cells differ in."""
 
     name: str
     title: str
@@ -121,7 +121,7 @@ def learning_curve(trained: Sequence[CellRow], arms: Sequence[str], measure: Mea
     return Breakdown("Cases learned from before", measure, tuple(order), True, _points(found, arms, order, measure))
 
 
-def told_apart(rows: Sequence[CellRow]) -> list[Feature]:
+def differing(rows: Sequence[CellRow]) -> list[Feature]:
     """The features by which these cells fall into two classes or more."""
     scored = [one for row in rows if (one := row.scored)]
     return [one for one in FEATURES.values() if len({one.of(cell) for cell in scored} - {None}) > 1]

@@ -26,8 +26,8 @@ from courtroom.datasets.packing import text_of as words_of
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.experiments.exchanges import CallOnRecord, chosen, exchanges, spans_of, texts_of
 from courtroom.experiments.measures import Measure
+from courtroom.experiments.recorded_calls import RecordedCall, chosen, recorded_calls, spans_of, texts_of
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.table import ALL, CellRow
 from courtroom.version import __version__
@@ -122,7 +122,7 @@ def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, an
     from inspect_ai.log import EvalError, EvalSample
     from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
 
-    said = list(exchanges(record, answers)) if record else []
+    said = list(recorded_calls(record, answers)) if record else []
     text, outcome = words_of(row.case.blind()), row.outcome
     messages: list[Any] = [ChatMessageUser(content=text, id=_digest(row.arm, row.row, str(row.repeat), "case"))]
     messages += [
@@ -157,7 +157,7 @@ def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, an
     )
 
 
-def _events(record: Record, said: Sequence[CallOnRecord]) -> list[Any]:
+def _events(record: Record, said: Sequence[RecordedCall]) -> list[Any]:
     from inspect_ai.event import ModelEvent, SpanBeginEvent, SpanEndEvent
     from inspect_ai.model import (
         ChatMessageAssistant,
@@ -208,11 +208,11 @@ def _events(record: Record, said: Sequence[CallOnRecord]) -> list[Any]:
     return found
 
 
-def _said(one: CallOnRecord) -> str:
+def _said(one: RecordedCall) -> str:
     return one.reply.text if one.reply else one.call.error
 
 
-def _used(one: CallOnRecord) -> Any:
+def _used(one: RecordedCall) -> Any:
     from inspect_ai.model import ModelUsage
 
     prompt, completion = one.call.prompt_tokens, one.call.completion_tokens

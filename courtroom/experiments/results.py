@@ -10,7 +10,7 @@ from typing import Any
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.agreement import consistency, krippendorffs_alpha
 from courtroom.evaluation.significance import Tested
-from courtroom.experiments.breakdown import Breakdown, breakdown, learning_curve, told_apart
+from courtroom.experiments.breakdown import Breakdown, breakdown, differing, learning_curve
 from courtroom.experiments.comparison import Overall, Pair, over_repeats, overall, pairs
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.store import StoredExperiment
@@ -90,11 +90,11 @@ class ExperimentResults:
         if feature == LEARNING and self.trained:
             return learning_curve(self.trained, self.arms, measure)
         rows = [row for row in self.rows if group in (ALL, row.category)]
-        known = {one.name: one for one in told_apart(rows)}
+        known = {one.name: one for one in differing(rows)}
         if feature not in known:
             names = [*known, *([LEARNING] if self.trained else [])]
             raise CourtroomError(
-                f"The results can't be examined apart by “{feature}”. Choose among: {', '.join(names) or 'nothing yet'}."
+                f"The results do not differ by “{feature}”. Choose among: {', '.join(names) or 'nothing yet'}."
             )
         return breakdown(rows, self.arms, measure, known[feature])
 

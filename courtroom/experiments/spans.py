@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.experiments.exchanges import CallOnRecord, exchanges, spans_of, texts_of
+from courtroom.experiments.recorded_calls import RecordedCall, recorded_calls, spans_of, texts_of
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.table import CellRow
 from courtroom.models.card import provider
@@ -88,8 +88,8 @@ def trace(
         f"invoke_workflow {run.procedure}", attributes=_of_run(found, row, record), start_time=_ns(first)
     )
     inside = set_span_in_context(whole)
-    said: dict[str, list[CallOnRecord]] = {}
-    for one in exchanges(record, answers):
+    said: dict[str, list[RecordedCall]] = {}
+    for one in recorded_calls(record, answers):
         said.setdefault(one.call.stage, []).append(one)
     for stage in record.stages:
         named = {"courtroom.stage.path": stage.path, "courtroom.stage.kind": stage.stage_kind}
@@ -192,7 +192,7 @@ def _of_run(found: ExperimentResults, row: CellRow, record: Record) -> dict[str,
     }
 
 
-def _of_call(record: Record, one: CallOnRecord, texts: bool) -> dict[str, Any]:
+def _of_call(record: Record, one: RecordedCall, texts: bool) -> dict[str, Any]:
     call, member = one.call, record.member(one.call.member)
     known: dict[str, Any] = {
         "gen_ai.operation.name": "chat",
@@ -219,11 +219,11 @@ def _of_call(record: Record, one: CallOnRecord, texts: bool) -> dict[str, Any]:
             "gen_ai.request.top_p": one.spec.top_p,
         }
     if texts:
-        told = [{"role": message.role, "parts": _parts(texts_of(message))} for message in one.messages]
+        sent = [{"role": message.role, "parts": _parts(texts_of(message))} for message in one.messages]
         known["gen_ai.system_instructions"] = _json(
-            [part for message in told if message["role"] == "system" for part in message["parts"]]
+            [part for message in sent if message["role"] == "system" for part in message["parts"]]
         )
-        known["gen_ai.input.messages"] = _json([message for message in told if message["role"] != "system"])
+        known["gen_ai.input.messages"] = _json([message for message in sent if message["role"] != "system"])
         if one.reply:
             answer = {"role": "assistant", "parts": _parts([one.reply.text]), "finish_reason": one.reply.finish}
             known["gen_ai.output.messages"] = _json([answer])

@@ -204,9 +204,9 @@ class ExperimentStore:
 
     def names_snapshot(self, name: str) -> bool:
         """Whether a run, an experiment, a sweep, an intervention or a saved setup names a snapshot of the memory."""
-        where = " UNION ALL ".join(f"SELECT {column} AS told FROM {table}" for table, column in NAMING)
+        where = " UNION ALL ".join(f"SELECT {column} AS content FROM {table}" for table, column in NAMING)
         found = self._database.connection.execute(
-            f"SELECT EXISTS (SELECT 1 FROM ({where}) WHERE instr(told, ?)) AS found", (json.dumps(name),)
+            f"SELECT EXISTS (SELECT 1 FROM ({where}) WHERE instr(content, ?)) AS found", (json.dumps(name),)
         ).fetchone()
         return bool(found["found"])
 

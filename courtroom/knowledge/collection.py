@@ -1,4 +1,4 @@
-"""A collection: records in SQLite, found again by meaning (Chroma), by words (BM25), or by both."""
+"""A collection: records in SQLite, found again by meaning (Chroma), by words (tantivy), or by both."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from typing import Generic, Literal, Protocol, Self, TypeVar
 import numpy as np
 
 from courtroom.errors import Unreadable
-from courtroom.knowledge import word_index
+from courtroom.knowledge import old_words
+from courtroom.knowledge.changes import FEW, Changed, ChangedWords
 from courtroom.knowledge.embedding import Embedding, Vectors
+from courtroom.knowledge.facets import ALL, Filter, facets_of
 from courtroom.knowledge.fusion import EQUAL, Weights
-from courtroom.knowledge.index import VectorIndex, index_name
+from courtroom.knowledge.index import OTHER, Progress, VectorIndex, index_name
 from courtroom.knowledge.ranking import Found, Mode, Scores, ranked
+from courtroom.knowledge.word_index import WordIndex, line
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
@@ -24,7 +27,6 @@ from courtroom.store.rows import read, read_all
 Name = Literal["precedents", "statutes", "charges", "cases", "standards", "directives", "buffer", "examples"]
 Ready = tuple[str, str, str]
 """A record's id, its JSON, and its words for the word index."""
-OTHER = "@2"
 DEPTH = 100
 """How far down each ranking is read before both are fused."""
 
@@ -58,6 +60,7 @@ class Collection(Generic[R]):
             than the bundled one.
         kind: the records' class; it has an `id`.
         text_of: what of a record is searched: a text, or one in each language, of which the nearest counts.
+        few: up to so many records have no index on disk.
     """
 
     def __init__(
@@ -68,15 +71,16 @@ class Collection(Generic[R]):
         name: str,
         kind: type[R],
         text_of: Callable[[R], str | tuple[str, ...]],
+        few: int = FEW,
     ) -> None:
         self.name = name
         self._database, self._kind, self._text_of, self._embedding = database, kind, text_of, embedding
         self.index_name = index_name(name, embedding.name)
-        self._index = VectorIndex(settings, self.index_name, embedding)
+        self._index = VectorIndex(settings, self.index_name, embedding, few)
+        self._words = WordIndex(settings.words / name, few)
         self._small: dict[tuple[str, int], tuple[list[str], Vectors]] = {}
         database.connection.execute("INSERT OR IGNORE INTO collections (name) VALUES (?)", (name,))
-        word_index.make(database.connection, name)
-        self._index_words_of_old_records()
+        old_words.take_over(database, name, self._line_of)
 
     # --- records --------------------------------------------------------------------------------------------
 
@@ -139,22 +143,18 @@ class Collection(Generic[R]):
 
     def ready(self, records: Iterable[R]) -> list[Ready]:
         """Work out what is to be written of records, so that the transaction in which that is done is short."""
-        return [
-            (record.id, record.model_dump_json(), word_index.line("\n".join(self.texts_of(record))))
-            for record in records
-        ]
+        return [(record.id, record.model_dump_json(), line("\n".join(self.texts_of(record)))) for record in records]
 
     def write(self, ready: Iterable[Ready], *, added: float | None = None) -> None:
         """Write records, within a transaction of the caller's."""
-        db = self._database.connection
-        for name, body, line in ready:
-            seq: int = db.execute(
-                "INSERT INTO knowledge (collection, id, body, added) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT (collection, id) DO UPDATE SET body = excluded.body RETURNING seq",
-                (self.name, name, body, time.time() if added is None else added),
-            ).fetchone()["seq"]
-            word_index.put(db, self.name, seq, line)
-        self._changed()
+        db, version = self._database.connection, self._next_version()
+        for name, body, words in ready:
+            db.execute(
+                "INSERT INTO knowledge (collection, id, body, added, words, version) VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (collection, id) DO UPDATE"
+                " SET body = excluded.body, words = excluded.words, version = excluded.version",
+                (self.name, name, body, time.time() if added is None else added, words, version),
+            )
 
     def remove(self, names: Iterable[str]) -> None:
         """Forget records. `add` brings them back."""
@@ -163,13 +163,10 @@ class Collection(Generic[R]):
 
     def take_out(self, names: Iterable[str]) -> None:
         """As `remove`, within a transaction of the caller's."""
-        db = self._database.connection
+        db, version = self._database.connection, self._next_version()
         for name in names:
-            row = db.execute("SELECT seq FROM knowledge WHERE collection = ? AND id = ?", (self.name, name)).fetchone()
-            if row:
-                word_index.drop(db, self.name, row["seq"])
-                db.execute("DELETE FROM knowledge WHERE seq = ?", (row["seq"],))
-        self._changed()
+            db.execute("DELETE FROM knowledge WHERE collection = ? AND id = ?", (self.name, name))
+            db.execute("INSERT OR REPLACE INTO knowledge_removed VALUES (?, ?, ?)", (self.name, name, version))
 
     def seed(self, records: Callable[[], Iterable[R]]) -> None:
         """Put in what is bundled, once: what is deleted stays deleted."""
@@ -182,17 +179,41 @@ class Collection(Generic[R]):
                 db.execute("UPDATE collections SET seeded = 1 WHERE name = ?", (self.name,))
 
     def version(self) -> int:
-        """Differs as soon as a record has changed."""
+        """Grows as soon as a record has changed."""
         row = self._database.connection.execute("SELECT changes FROM collections WHERE name = ?", (self.name,))
         return int(row.fetchone()["changes"])
 
-    def texts(self) -> Mapping[str, str]:
-        """What is embedded, by id; the second text of a record, in its other language, has a mark behind the id."""
-        return {
-            record.id + OTHER * number: text
-            for record in self.all()
-            for number, text in enumerate(self.texts_of(record))
-        }
+    count = __len__
+
+    def changed(self, since: int) -> Changed:
+        """What was written or taken out after a version, for the index of meanings."""
+        rows = self._database.connection.execute(
+            "SELECT id, body, added FROM knowledge WHERE collection = ? AND version > ? ORDER BY seq",
+            (self.name, since),
+        )
+        records = read_all(rows, lambda row: (self._record(row), row["added"]))[0]
+        texts, facets = {}, {}
+        for record, added in records:
+            for number, text in enumerate(self.texts_of(record)):
+                texts[record.id + OTHER * number] = text
+                facets[record.id + OTHER * number] = facets_of(record, added)
+        return Changed(self._removed(since) | {record.id for record, _ in records}, texts, facets)
+
+    def changed_words(self, since: int) -> ChangedWords:
+        """The same for the index of words; a damaged row is not in it."""
+        rows = self._database.connection.execute(
+            "SELECT id, body, added, words FROM knowledge WHERE collection = ? AND version > ?", (self.name, since)
+        )
+        lines = dict(
+            read_all(rows, lambda row: (row["id"], (row["words"], facets_of(self._record(row), row["added"]))))[0]
+        )
+        return ChangedWords(self._removed(since) | lines.keys(), lines)
+
+    def _removed(self, since: int) -> frozenset[str]:
+        rows = self._database.connection.execute(
+            "SELECT id FROM knowledge_removed WHERE collection = ? AND version > ?", (self.name, since)
+        )
+        return frozenset(row["id"] for row in rows)
 
     # --- finding --------------------------------------------------------------------------------------------
 
@@ -204,6 +225,7 @@ class Collection(Generic[R]):
         exclude: Sequence[str] = (),
         under: str = "",
         weights: Weights = EQUAL,
+        only: Filter = ALL,
     ) -> list[Found[R]]:
         """The k records closest to a text, best first, each with its place in every ranking.
 
@@ -211,12 +233,13 @@ class Collection(Generic[R]):
             mode: by which ranking; the others are shown too.
             under: only records whose id begins with this; their own order by cosine is then the only ranking.
             weights: of both rankings where they are fused.
+            only: which records may be found.
         """
         if under:
             return await self._nearest_under(under, text, k, exclude)
         depth = max(DEPTH, k)
-        dense = await self.nearest(text, depth, exclude)
-        by_words = await asyncio.to_thread(self._by_words, text, depth + len(exclude))
+        dense = await self.nearest(text, depth, exclude, only)
+        by_words = await asyncio.to_thread(self.closest, text, depth + len(exclude), only)
         by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
         found = []
         for name, scores in islice(ranked(dense, by_words, mode, weights).items(), k):
@@ -261,13 +284,19 @@ class Collection(Generic[R]):
         )
         return [row["id"] for row in rows]
 
-    async def nearest(self, text: str, k: int, exclude: Sequence[str] = ()) -> list[tuple[str, float]]:
+    async def nearest(
+        self, text: str, k: int, exclude: Sequence[str] = (), only: Filter = ALL
+    ) -> list[tuple[str, float]]:
         """The k records nearest by cosine, ids with cosines; of a record in two languages the nearer text counts."""
         left_out = [name + mark for name in exclude for mark in ("", OTHER)]
         found: dict[str, float] = {}
-        for name, similarity in await self._index.search(text, 2 * k, self, left_out):
+        for name, similarity in await self._index.search(text, 2 * k, self, left_out, only):
             found.setdefault(name.removesuffix(OTHER), similarity)
         return list(found.items())[:k]
+
+    def closest(self, text: str, k: int, only: Filter = ALL) -> list[tuple[str, float]]:
+        """The k best by their words (BM25), ids with scores above 0, best first."""
+        return self._words.closest(self, text, k, only)
 
     async def vectors(self, names: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """The vectors of records by id, each of length 1."""
@@ -279,31 +308,24 @@ class Collection(Generic[R]):
         """Vectors of texts, to be compared with those of the records; shape (texts, dimensions)."""
         return await self._embedding.embed(texts)
 
-    async def warm(self) -> None:
-        """Open the index and bring it up to date."""
-        await self.search("", 1)
+    async def warm(self, progress: Progress = lambda done, total: None) -> None:
+        """Open both indexes and bring them up to date."""
+        await self._index.bring_up(self, progress)
+        await asyncio.to_thread(self.closest, "warm", 1)
 
-    async def indexed(self) -> Mapping[str, str]:
-        """What the vector index holds: the digests of texts by id.
+    def faults(self) -> tuple[str, str]:
+        """What is wrong with the files of the index of words and of that of meanings; empty where nothing is."""
+        return self._words.fault(self), self._index.fault(self)
 
-        Raises:
-            CourtroomError: it does not open.
-        """
-        return await self._index.held(len(self.texts()))
-
-    def index_words(self) -> int:
-        """Make the word index anew over all records that can be read; how many these are."""
-        with self._database.transaction() as db:
-            word_index.empty(db, self.name)
-            rows = db.execute("SELECT seq, id, body FROM knowledge WHERE collection = ?", (self.name,)).fetchall()
-            records = read_all(rows, lambda row: (row["seq"], self._record(row)))[0]
-            for seq, record in records:
-                word_index.put(db, self.name, seq, word_index.line("\n".join(self.texts_of(record))))
-        return len(records)
+    def discard_indexes(self) -> None:
+        """Make both indexes anew at the next look-up."""
+        self._words.discard()
+        self._index.discard()
 
     def close(self) -> None:
-        """Let go of the index; a search opens it again."""
+        """Let go of the indexes; a search opens them again."""
         self._index.close()
+        self._words.close()
 
     # --- within ---------------------------------------------------------------------------------------------
 
@@ -312,18 +334,15 @@ class Collection(Generic[R]):
         text = self._text_of(record)
         return (text,) if isinstance(text, str) else text
 
-    def _by_words(self, text: str, k: int) -> list[tuple[str, float]]:
-        return word_index.closest(self._database.connection, self.name, text, k)
+    def _line_of(self, row: sqlite3.Row) -> str | None:
+        """The words of a row's record; None where the row is damaged."""
+        records = read_all([row], self._record)[0]
+        return line("\n".join(self.texts_of(records[0]))) if records else None
 
-    def _changed(self) -> None:
-        self._database.connection.execute("UPDATE collections SET changes = changes + 1 WHERE name = ?", (self.name,))
-
-    def _index_words_of_old_records(self) -> None:
-        """Records from before there was a word index."""
-        missing = f"FROM knowledge WHERE collection = ? AND seq NOT IN (SELECT id FROM {word_index.table(self.name, '_docsize')})"
-        if not self._database.connection.execute(f"SELECT 1 {missing} LIMIT 1", (self.name,)).fetchone():
-            return
-        with self._database.transaction() as db:
-            rows = db.execute(f"SELECT seq, id, body {missing}", (self.name,)).fetchall()
-            for seq, record in read_all(rows, lambda row: (row["seq"], self._record(row)))[0]:
-                word_index.put(db, self.name, seq, word_index.line("\n".join(self.texts_of(record))))
+    def _next_version(self) -> int:
+        """Count one change. Versions are moments: a store that was put back from a backup never comes to an old one again."""
+        row = self._database.connection.execute(
+            "UPDATE collections SET changes = max(changes + 1, ?) WHERE name = ? RETURNING changes",
+            (time.time_ns() // 1000, self.name),
+        )
+        return int(row.fetchone()["changes"])

@@ -9,6 +9,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -210,13 +211,7 @@ class Imports:
 
     async def _index(self, collections: list[Collection[Any]], progress: Progress) -> None:
         for collection in collections:
-            texts = list((await asyncio.to_thread(collection.texts)).values())
-            for start in range(0, len(texts), BATCH):
-                await collection.embed(texts[start : start + BATCH])
-                progress("Embedding", min(start + BATCH, len(texts)), len(texts))
-            progress("Building the index", 0, len(texts))
-            await collection.warm()
-            progress("Building the index", len(texts), len(texts))
+            await collection.warm(partial(progress, "Building the index"))
 
 
 def _check_base(base: str) -> None:

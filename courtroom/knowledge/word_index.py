@@ -1,19 +1,30 @@
-"""BM25 by SQLite's own full-text index (FTS5): it changes with the records, in one transaction, and opens at once."""
+"""BM25 by tantivy: in memory over few records, else on disk; made anew from the words on record where it is not whole."""
 
 from __future__ import annotations
 
-import math
+import logging
 import re
-import sqlite3
-from collections import Counter
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Any
 
+from filelock import FileLock
+
+from courtroom.errors import CourtroomError
+from courtroom.knowledge.changes import FEW, NOTHING, Records
+from courtroom.knowledge.facets import ALL, Filter
+from courtroom.knowledge.sealed import Seal, files_of, read_seal, whole, write_seal
 from courtroom.text.words import words
 
-ALL_TERMS_UP_TO = 5_000
-"""Records; in a larger collection only a query's most telling terms are looked up."""
-TELLING_TERMS = 24
-MOST_TERMS = 800
-"""Of one query: SQLite limits the depth of an expression."""
+log = logging.getLogger(__name__)
+
+WRITER_BYTES = 15_000_000
+"""What tantivy asks for at least, for each thread."""
 
 _CHINESE = re.compile(r"[\u3400-\u9fff]+")
 
@@ -32,63 +43,165 @@ def line(text: str) -> str:
     return " ".join(terms(text))
 
 
-def table(collection: str, part: str = "") -> str:
-    """The quoted name of a collection's word index, or of one of its parts."""
-    return f'"words_{collection}{part}"'
+class WordIndex:
+    """The words of a collection's records. Deleting its folder loses nothing; several processes may share it.
+
+    Args:
+        folder: where it is kept over more than `few` records.
+    """
+
+    def __init__(self, folder: Path, few: int = FEW) -> None:
+        self._folder, self._few = folder, few
+        self._lock = threading.Lock()
+        self._index: Any = None
+        self._on_disk = False
+        self._version = NOTHING
+
+    def closest(self, records: Records, text: str, k: int, only: Filter = ALL) -> list[tuple[str, float]]:
+        """The k best records by BM25 (k1 = 1.2, b = 0.75), ids with scores above 0, best first.
+
+        Raises:
+            CourtroomError: the index can't be written.
+        """
+        asked = list(dict.fromkeys(terms(text)))
+        if not asked:
+            return []
+        import tantivy
+
+        schema = _schema()
+        either = [(tantivy.Occur.Should, tantivy.Query.term_query(schema, "words", term)) for term in asked]
+        query = _narrowed(tantivy.Query.boolean_query(either), only)
+        searcher = self._up_to_date(records).searcher()
+        hits = searcher.search(query, k).hits
+        return [(searcher.doc(place)["id"][0], round(score, 6)) for score, place in hits]
+
+    def fault(self, records: Records) -> str:
+        """What is wrong with the files, as a sentence; empty where nothing is."""
+        if not self._folder.exists():
+            return ""
+        seal = read_seal(self._folder)
+        if seal is None or not whole(self._folder, seal.files):
+            return "Its files are not as they were written."
+        return "It is from after the records." if seal.version > records.version() else ""
+
+    def discard(self) -> None:
+        """Make it anew at the next search."""
+        with self._lock:
+            self._index, self._version = None, NOTHING
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """Let go of it; a search opens it again."""
+        with self._lock:
+            self._index, self._version = None, NOTHING
+
+    def _up_to_date(self, records: Records) -> Any:
+        with self._lock:
+            version = records.version()
+            if self._index is None or version != self._version:
+                try:
+                    self._bring_up_to(records, version)
+                except (OSError, ValueError) as error:  # tantivy's own errors are of the second kind
+                    log.exception("the word index %s failed", self._folder)
+                    self._index, self._version = None, NOTHING
+                    raise CourtroomError(
+                        "The word index can't be written. Check that the disk has space and that the folder "
+                        f"{self._folder} may be written to, then try again."
+                    ) from error
+            return self._index
+
+    def _bring_up_to(self, records: Records, version: int) -> None:
+        on_disk = records.count() > self._few
+        if self._index is None or on_disk != self._on_disk:
+            self._index, self._version, self._on_disk = None, NOTHING, on_disk
+        with self._locked() if on_disk else _unlocked():
+            if on_disk:
+                self._open(version)
+            elif self._index is None:
+                self._index = _new()
+            changed = records.changed_words(self._version)
+            if changed.touched:
+                self._write(changed.lines, changed.touched)
+                if on_disk:
+                    write_seal(self._folder, self._seal(version, records.count()))
+        self._index.reload()
+        self._version = version
+
+    def _open(self, version: int) -> None:
+        """Open what is on disk, where another process has left it further or this one has not opened it."""
+        import tantivy
+
+        seal = read_seal(self._folder)
+        if self._index is not None and seal is not None and seal.version == self._version:
+            return
+        usable = seal is not None and seal.made_with == _made_with() and seal.version <= version
+        if seal is not None and usable and whole(self._folder, seal.files):
+            self._index, self._version = tantivy.Index.open(str(self._folder)), seal.version
+            return
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True)
+        self._index, self._version = _new(self._folder), NOTHING
+
+    def _write(self, lines: Any, touched: frozenset[str]) -> None:
+        import tantivy
+
+        writer = self._index.writer(WRITER_BYTES, 1)
+        if self._version != NOTHING:
+            for name in touched:
+                writer.delete_documents_by_term("id", name)
+        for name, (text, facets) in lines.items():
+            writer.add_document(tantivy.Document(id=[name], words=[text], marks=sorted(facets.marks), day=[facets.day]))
+        writer.commit()
+        writer.wait_merging_threads()
+
+    def _seal(self, version: int, count: int) -> Seal:
+        return Seal(version=version, count=count, made_with=_made_with(), files=files_of(self._folder))
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One process at a time brings the files up to date; the others wait, and read what it has left."""
+        self._folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(self._folder.with_name(f"{self._folder.name}.lock")):
+            yield
 
 
-def make(db: sqlite3.Connection, collection: str) -> None:
-    """Make an index without entries where there is none yet."""
-    db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS {table(collection)} USING fts5(words)")
-    db.execute(
-        f"CREATE VIRTUAL TABLE IF NOT EXISTS {_vocabulary(collection)} USING fts5vocab({table(collection)}, row)"
-    )
+@contextmanager
+def _unlocked() -> Iterator[None]:
+    yield
 
 
-def put(db: sqlite3.Connection, collection: str, seq: int, line: str) -> None:
-    """Index a record's text, as `line` gives it, in place of what is indexed under its number."""
-    db.execute(f"DELETE FROM {table(collection)} WHERE rowid = ?", (seq,))
-    db.execute(f"INSERT INTO {table(collection)} (rowid, words) VALUES (?, ?)", (seq, line))
+@cache
+def _schema() -> Any:
+    import tantivy  # only when something is looked up
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("words", tokenizer_name="whitespace", index_option="freq")
+    builder.add_text_field("marks", tokenizer_name="raw", index_option="basic")
+    builder.add_integer_field("day", indexed=True, fast=True)
+    return builder.build()
 
 
-def drop(db: sqlite3.Connection, collection: str, seq: int) -> None:
-    """Take a record out."""
-    db.execute(f"DELETE FROM {table(collection)} WHERE rowid = ?", (seq,))
+def _new(folder: Path | None = None) -> Any:
+    import tantivy
+
+    return tantivy.Index(_schema(), str(folder), reuse=False) if folder else tantivy.Index(_schema())
 
 
-def empty(db: sqlite3.Connection, collection: str) -> None:
-    """Make an index without entries, also in place of a damaged one."""
-    db.execute(f"DROP TABLE IF EXISTS {_vocabulary(collection)}")
-    db.execute(f"DROP TABLE IF EXISTS {table(collection)}")
-    make(db, collection)
+@cache
+def _made_with() -> str:
+    return f"tantivy {installed('tantivy')}; words and pairs, 1"
 
 
-def _vocabulary(collection: str) -> str:
-    return f'"vocabulary_{collection}"'
+def _narrowed(query: Any, only: Filter) -> Any:
+    """A query whose scores stay as they are, over the records that a filter admits."""
+    import tantivy
 
-
-def closest(db: sqlite3.Connection, collection: str, text: str, k: int) -> list[tuple[str, float]]:
-    """The k best records by BM25 (k1 = 1.2, b = 0.75), ids with scores above 0, best first."""
-    asked = _telling(db, collection, Counter(terms(text)))
-    if not asked:
-        return []
-    index = table(collection)
-    either = " OR ".join(f'"{term}"' for term in asked)
-    rows = db.execute(
-        f"SELECT k.id, -bm25({index}) AS score FROM {index} JOIN knowledge k"
-        f" ON k.seq = {index}.rowid WHERE {index} MATCH ? ORDER BY rank LIMIT ?",
-        (either, k),
-    )
-    return [(row["id"], round(row["score"], 6)) for row in rows]
-
-
-def _telling(db: sqlite3.Connection, collection: str, counts: Counter[str]) -> list[str]:
-    total: int = db.execute(f"SELECT count(*) FROM {table(collection, '_docsize')}").fetchone()[0]
-    if total <= ALL_TERMS_UP_TO:
-        return list(counts)[:MOST_TERMS]
-    weights: dict[str, float] = {}
-    for term, count in counts.items():
-        row = db.execute(f"SELECT doc FROM {_vocabulary(collection)} WHERE term = ?", (term,)).fetchone()
-        if row:
-            weights[term] = (1 + math.log(count)) * math.log(1 + total / row["doc"])
-    return sorted(weights, key=lambda term: -weights[term])[:TELLING_TERMS]
+    schema, must = _schema(), tantivy.Occur.Must
+    conditions = [tantivy.Query.term_query(schema, "marks", mark) for mark in only.marks]
+    if only.days is not None:
+        conditions.append(tantivy.Query.range_query(schema, "day", tantivy.FieldType.Integer, *only.days))
+    if not conditions:
+        return query
+    silent = [(must, tantivy.Query.const_score_query(one, 0.0)) for one in conditions]
+    return tantivy.Query.boolean_query([(must, query), *silent])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
@@ -73,6 +73,13 @@ class AsideStore:
         self._database.connection.execute(
             "INSERT INTO asides (run, kind, at, body) VALUES (?, ?, ?, ?)",
             (run, aside.kind, time.time(), aside.model_dump_json()),
+        )
+
+    def take_in(self, run: str, asides: Iterable[tuple[float, Aside]]) -> None:
+        """Keep those of an imported run with their times, within a transaction of the caller's."""
+        self._database.connection.executemany(
+            "INSERT INTO asides (run, kind, at, body) VALUES (?, ?, ?, ?)",
+            [(run, one.kind, at, one.model_dump_json()) for at, one in asides],
         )
 
     def of(self, run: str) -> tuple[tuple[float, Aside], ...]:

@@ -211,7 +211,7 @@ class Audits:
         }
         root = self._store.root(run.id)
         seen = partial(self._store.retrieval, run.id)
-        put = await replay(procedure, record, self._sight, root, self._answers.reply, seen)
+        put = await replay(procedure, record, self._sight, root, self._answers.of(run).reply, seen)
         limit = budget(procedure, record)
         questions: dict[str, tuple[Audited, Wanted, Asked[Any]]] = {}
         left_out = []

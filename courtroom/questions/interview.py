@@ -148,14 +148,15 @@ class Interviews:
         if member.spec.id == PERSON:
             raise CourtroomError(f"A person sits in the seat of {member.name}. Ask the person.")
         key = after.keys[-1]
-        reply = self._answers.reply(key)
+        answers = self._answers.of(record.run)
+        reply = answers.reply(key)
         answered = Message("assistant", (reply.text if reply and reply.text.strip() else "(no answer)",))
         limit = budget(self._procedures[record.run.procedure], record)
         return Asked(
             member=member,
             task=InterviewQuestion(question=question, reasons=_reasons(record, after)),
             setup=record.setup.model_copy(update={"budget": limit}),
-            prompts=After((*self._answers.request(key), answered)),
+            prompts=After((*answers.request(key), answered)),
             seed=record.run.seed,
             path=f"{after.path}/interview/{digest_text(question)[:12]}",
             stage=after.stage,

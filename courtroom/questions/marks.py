@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Self
 
 from pydantic import Field, field_validator
@@ -11,7 +12,7 @@ from pydantic import Field, field_validator
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.store.database import Database
-from courtroom.store.rows import read
+from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
 
 LOWEST, HIGHEST = 1, 5
@@ -49,6 +50,14 @@ class Mark(Strict):
         return type(self).model_validate({**self.model_dump(), **changes})
 
 
+@dataclass(frozen=True)
+class Short:
+    """What all marks on a run say together."""
+
+    star: bool = False
+    tags: tuple[str, ...] = ()
+
+
 def check_target(record: Record, target: str) -> None:
     """Refuse to mark what is not there.
 
@@ -77,6 +86,13 @@ class MarkStore:
             (run, target, mark.reviewer, made.at, made.model_dump_json()),
         )
 
+    def take_in(self, run: str, marks: Iterable[Mark]) -> None:
+        """Keep those of an imported run with their times, within a transaction of the caller's."""
+        self._database.connection.executemany(
+            "INSERT INTO marks (run, target, reviewer, at, body) VALUES (?, ?, ?, ?, ?)",
+            [(run, one.target, one.reviewer, one.at, one.model_dump_json()) for one in marks],
+        )
+
     def of(self, run: str) -> tuple[Mark, ...]:
         """All marks on a run, its members and its answers, oldest first.
 
@@ -98,9 +114,34 @@ class MarkStore:
         runs = [row["run"] for row in self._database.connection.execute("SELECT DISTINCT run FROM marks ORDER BY run")]
         return {run: self.of(run) for run in runs}
 
-    def starred(self) -> frozenset[str]:
-        """Runs with a star on them, on a member or on an answer."""
-        return frozenset(self._known("SELECT DISTINCT run FROM marks WHERE json_extract(body, '$.star')"))
+    def add(self, runs: Iterable[str], reviewer: str, *, star: bool = False, tags: Iterable[str] = ()) -> None:
+        """Add a star or tags to a reviewer's marks on runs; what the marks say besides stays.
+
+        Raises:
+            ValidationError: a mark would have too many tags, or there is no name.
+            Unreadable: a row is damaged.
+        """
+        more = tuple(tags)
+        with self._database.transaction():
+            for run in runs:
+                mark = self.one(run, A_RUN, reviewer) or Mark(reviewer=reviewer)
+                self.put(
+                    run, mark.with_({"star": mark.star or star, "tags": tuple(dict.fromkeys((*mark.tags, *more)))})
+                )
+
+    def short(self, runs: Iterable[str]) -> dict[str, Short]:
+        """What marks say of these runs, their members and answers, for a list; runs without a mark are left out."""
+        named = list(runs)
+        found: dict[str, Short] = {}
+        if not named:
+            return found
+        rows = self._database.connection.execute(
+            f"SELECT * FROM marks WHERE run IN ({', '.join('?' * len(named))}) ORDER BY at, rowid", named
+        )
+        for mark_of, mark in read_all(rows, lambda row: (row["run"], read_mark(row["run"], row["body"])))[0]:
+            before = found.get(mark_of, Short())
+            found[mark_of] = Short(before.star or mark.star, tuple(dict.fromkeys((*before.tags, *mark.tags))))
+        return found
 
     def tags(self) -> tuple[str, ...]:
         """All tags that are in use."""

@@ -1,6 +1,6 @@
-"""What can be taken away from a run: one JSON document, or one HTML page that opens without the app."""
+"""What can be taken away from a run: one JSON document, which another install reads, or one HTML page that opens without the app."""
 
-from courtroom.report.export import as_json
+from courtroom.report.export import as_json, as_zip
 from courtroom.report.page import as_html
 
-__all__ = ["as_html", "as_json"]
+__all__ = ["as_html", "as_json", "as_zip"]

@@ -1,9 +1,12 @@
-"""A run as one JSON document: case, setup, events, and every question and answer."""
+"""A run as one JSON document: case, setup, events, and every question and answer; and many runs as one zip."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from courtroom.engine.answers import AnswerStore
@@ -11,18 +14,21 @@ from courtroom.engine.record import Record
 from courtroom.questions.asides import Aside
 from courtroom.questions.marks import Mark
 
-FORMAT = "courtroom-run-1"
+FORMAT = "courtroom-run-2"
+NOT_IN_A_FILE = {"owner", "heartbeat", "control", "imported"}
+"""What a run has only in the store in which it is."""
 
 
 def as_json(
     record: Record, answers: AnswerStore, asides: Sequence[tuple[float, Aside]] = (), marks: Sequence[Mark] = ()
 ) -> str:
-    """All that is on record of a run. Text parts of prompts stand once, under their digests.
+    """All that is on record of a run, with a hash over all of it. Text parts of prompts stand once, under their digests.
 
     Args:
         asides: what was asked beside the run, with its times: answers of audits, interviews.
         marks: of reviewers.
     """
+    answers = answers.of(record.run)
     entries: dict[str, Any] = {}
     parts: dict[str, str] = {}
     calls = (*record.calls, *record.overtaken, *(one.called for _, one in asides))
@@ -36,15 +42,43 @@ def as_json(
         parts.update({digest: answers.text(digest) for digest in digests if digest not in parts})
     document = {
         "format": FORMAT,
-        "run": record.run.model_dump(mode="json", exclude={"owner", "heartbeat", "control"}),
+        "run": record.run.model_dump(mode="json", exclude=NOT_IN_A_FILE),
         "case": record.case.model_dump(mode="json"),
         "setup": record.setup.model_dump(mode="json"),
         "events": [{"at": at, **event.model_dump(mode="json")} for at, event in record.events],
         "interventions": [one.model_dump(mode="json") for one in record.interventions],
         "overtaken": [call.model_dump(mode="json") for call in record.overtaken],
+        "payments": {
+            path: {
+                "calls": paid.calls,
+                "attempts": paid.attempts,
+                "prompt": paid.prompt,
+                "completion": paid.completion,
+                "cost": paid.cost,
+            }
+            for path, paid in sorted(record.paid.items())
+        },
         "asides": [{"at": at, **one.model_dump(mode="json")} for at, one in asides],
         "marks": [mark.model_dump(mode="json") for mark in marks],
         "answers": entries,
         "parts": parts,
     }
+    return _written({"sha256": hash_of(document), **document})
+
+
+def hash_of(document: Mapping[str, Any]) -> str:
+    """SHA-256 of a run's document without its hash."""
+    return hashlib.sha256(_written(document).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def as_zip(runs: Iterable[tuple[str, str]]) -> bytes:
+    """Runs in one zip: name and content of each file."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in runs:
+            archive.writestr(name, text)
+    return out.getvalue()
+
+
+def _written(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1)

@@ -60,7 +60,7 @@ def as_html(
         marks: of reviewers.
         sure: what repeats of the run have shown, in a sentence; see `courtroom.experiments.sure`.
     """
-    procedure = procedure.about(record.case)
+    procedure, answers = procedure.about(record.case), answers.of(record.run)
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     environment.filters.update(
         readable=readable, t=translated, kind=lambda block: type(block).__name__, label=label, runs=runs, moment=moment

@@ -29,7 +29,7 @@ def read(scene: dict[str, Any]) -> dict[str, Any]:
     if language() == ENGLISH:
         return scene
     shown = dict(scene)
-    for name in ("procedure", "reason"):
+    for name in ("procedure", "reason", "ending"):
         if name in shown:
             shown[name] = translated(shown[name])
     for name, parts in (("sides", ("title",)), ("seats", ("name", "role"))):

@@ -121,6 +121,8 @@ class RoomScene(Strict):
     moments: tuple[Moment, ...]
     real: dict[str, int]
     verdict: Ended | None
+    ending: str = "Verdict"
+    """What the end of the run is called."""
 
 
 def scene(record: Record, procedure: Procedure) -> RoomScene:
@@ -157,6 +159,7 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
         ballots={ballot: record.ballot_name(ballot) for ballot in record.ballots},
         moments=tuple(_moments(record, procedure)),
         real=dict(record.real_counts),
+        ending=procedure.ending.title,
         verdict=verdict
         and Ended(
             outcome=next((c.title for c in procedure.choices if c.name == verdict.outcome), verdict.outcome),

@@ -18,9 +18,10 @@ from courtroom.shell.experiment import app as experiment
 from courtroom.shell.forks import compare, fork
 from courtroom.shell.knowledge import app as knowledge
 from courtroom.shell.models import app as models
+from courtroom.shell.panels import app as panels
 from courtroom.shell.procedures import new_procedure, options, procedures
 from courtroom.shell.questions import audit, interview, mark, marks
-from courtroom.shell.runs import export, resume, run, runs, show
+from courtroom.shell.runs import export, import_run, resume, run, runs, show
 from courtroom.shell.sweep import sweep
 from courtroom.shell.upkeep import backup, doctor
 from courtroom.store.file import explained
@@ -36,9 +37,11 @@ app.add_typer(datasets, name="datasets")
 app.add_typer(experiment, name="experiment")
 app.add_typer(knowledge, name="knowledge")
 app.add_typer(models, name="models")
+app.add_typer(panels, name="panels")
 app.command("app", context_settings=PASSED_ON)(open_app)
 app.callback()(options)
 app.command("new-procedure")(new_procedure)
+app.command("import")(import_run)
 QUESTIONS = (audit, interview, mark, marks)
 for command in (run, resume, show, runs, export, fork, compare, sweep, align, *QUESTIONS, procedures, doctor, backup):
     app.command(command.__name__)(command)

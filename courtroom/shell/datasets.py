@@ -143,7 +143,7 @@ def split_(
 def check(name: str, version: Version = None, json_: Json = False) -> None:
     """Look for repeated rows, rows in several splits, and texts with several outcomes; exit code 1 where there are any.
 
-    Rows that say nearly the same are told too; they are no error.
+    Rows that say nearly the same are shown too; they are no error.
     """
     with opened() as house:
         found = examine(house.datasets, name, version)
@@ -151,8 +151,8 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
         if json_:
             print(json.dumps({**found.model_dump(), "near": near.model_dump()}, ensure_ascii=False))
         else:
-            told = [*found.sentences(), *near.sentences()]
-            print("\n".join(told) or f"{name}: nothing is wrong with its {found.info.count} rows.")
+            sentences = [*found.sentences(), *near.sentences()]
+            print("\n".join(sentences) or f"{name}: nothing is wrong with its {found.info.count} rows.")
     raise typer.Exit(0 if found.clean else 1)
 
 

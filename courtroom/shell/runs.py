@@ -10,6 +10,8 @@ import typer
 from courtroom.cases.case import Case
 from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import changed
+from courtroom.engine.knobs import seating
 from courtroom.errors import CourtroomError
 from courtroom.shell.drive import drive
 from courtroom.shell.house import opened
@@ -25,6 +27,7 @@ def run(
     model: Model = None,
     seed: Annotated[int, typer.Option(help="What all chance depends on.")] = 0,
     set_: Set = None,
+    panel: Annotated[str | None, typer.Option(help="A saved panel whose persons are the jurors.")] = None,
     until: Until = None,
     json_: Json = False,
 ) -> None:
@@ -34,7 +37,9 @@ def run(
         if procedure is not None and procedure not in house.procedures:
             raise CourtroomError(f"There is no procedure “{procedure}”. Known: {', '.join(house.procedures)}.")
         chosen = house.hearing(heard.kind) if procedure is None else house.procedures[procedure]
-        setup = setup_with(chosen.setup(), set_, model)
+        persons = [] if panel is None else [one.model_dump(mode="json") for one in house.panels.load(panel)]
+        begun = changed(chosen.setup(), seating(chosen.setup, persons)) if persons else chosen.setup()
+        setup = setup_with(begun, set_, model)
         drive(house, house.new_run(chosen.name, heard, setup, seed), until, json_)
 
 
@@ -66,16 +71,26 @@ def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.ht
 
     with opened() as house:
         record = house.record(run)
-        beside = house.asides.of(run), house.marks.of(run)
         if to.suffix == ".json":
-            text = report.as_json(record, house.answers, *beside)
+            _, text = house.files.export(run)
         elif to.suffix == ".html":
+            beside = house.asides.of(run), house.marks.of(run)
             procedure, sure = house.procedures[record.run.procedure], house.experiments.repeats.sentence(run)
             text = report.as_html(record, procedure, house.answers, house.media, *beside, sure=sure)
         else:
             raise CourtroomError("--to needs a file name that ends in .json or .html.")
         write(to, text)
         print(to)
+
+
+def import_run(file: Annotated[Path, typer.Argument(help="A run that was exported as JSON.")]) -> None:
+    """Take in a run that another Courtroom has exported, to be read and forked; a file that was changed is refused."""
+    with opened() as house:
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise CourtroomError(f"{file} can't be read: {error.strerror}. Check the path.") from error
+        print(house.files.take_in(data))
 
 
 def _case(house: Courthouse, name: str) -> Case:

@@ -287,6 +287,25 @@ MIGRATIONS: tuple[str, ...] = (
     );
     ALTER TABLE payments ADD COLUMN beside INTEGER NOT NULL DEFAULT 0;
     """,
+    # Words and vectors are indexed outside: a record keeps its words and the version of its collection that it came with, and
+    # what was taken out leaves its id, so that an index takes in what has changed and nothing else.
+    """
+    ALTER TABLE knowledge ADD COLUMN words TEXT;
+    ALTER TABLE knowledge ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX knowledge_by_version ON knowledge (collection, version);
+    CREATE TABLE knowledge_removed (
+        collection TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (collection, id)
+    ) WITHOUT ROWID;
+    """,
+    # Runs imported from a file, with the file's hash. Their answers are kept apart: nobody here knows whether a model gave
+    # them, so they are shown and never served to another run. Panels of personas are saved under a name.
+    """
+    ALTER TABLE runs ADD COLUMN imported TEXT;
+    CREATE TABLE imported_answers (
+        run TEXT NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL, PRIMARY KEY (run, key)
+    );
+    CREATE TABLE panels (name TEXT PRIMARY KEY, body TEXT NOT NULL, saved REAL NOT NULL);
+    """,
 )
 
 
@@ -381,5 +400,4 @@ class Database:
 
     def _holds_anything(self) -> bool:
         names = store_file.tables(MIGRATIONS[: self._version()])
-        plain = [name for name in names if not name.startswith(("words_", "vocabulary_"))]
-        return any(self.connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in plain)
+        return any(self.connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in names)

@@ -84,7 +84,8 @@ def tables(migrations: Sequence[str]) -> set[str]:
     for script in migrations:
         names |= set(_CREATED.findall(script))
         names -= set(_DROPPED.findall(script))
-    return names
+    # The word indexes of earlier versions are dropped as soon as a collection is opened.
+    return {name for name in names if not name.startswith(("words_", "vocabulary_"))}
 
 
 def damages(db: sqlite3.Connection, *, quick: bool = False) -> list[str]:

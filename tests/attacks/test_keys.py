@@ -163,7 +163,7 @@ def test_no_page_shows_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
                 app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
                 app.session_state["run"] = run
                 app.session_state[f"tab-{run}"] = section
-                app.session_state["setup_section"] = section or "Knobs"
+                app.session_state["setup_section"] = section or "Settings"
                 app.run()
                 app.switch_page(f"pages/{page}.py").run()
                 assert not app.exception

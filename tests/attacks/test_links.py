@@ -173,7 +173,7 @@ def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(name: st
 # --- links, files and saved setups on the page --------------------------------------------------------------------
 
 
-def setup_page(link: object = None, section: str = "Knobs") -> AppTest:
+def setup_page(link: object = None, section: str = "Settings") -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
     app.session_state["setup_section"] = section
     app.run()

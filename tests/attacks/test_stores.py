@@ -285,6 +285,8 @@ BAD = {
     "dataset_rows": "body = '7'",
     "marks": "body = '7'",
     "asides": "body = '7'",
+    "imported_answers": "reply = '7'",
+    "panels": "body = '7'",
 }
 
 

@@ -25,6 +25,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from courtroom.models.schema import schema_of
 from courtroom.models.wire import to_wire
 from courtroom.procedures.courtroom_llm.tasks import Classify
 from courtroom.settings import Settings
-from tests.app_server import AppServer, app_server
+from tests.app_server import AppServer, app_server, forked_app
 from tests.benchmarks.app_session import Place, opened
 from tests.openai_server import server_process
 
@@ -51,6 +52,8 @@ WARM = 8
 SINGLE = {"structure": "single", "judges": 1, "shots": 0, "explain": False}
 MODEL = "openai/any"
 LABELS = ("sad", "glad")
+AppOf = Callable[[Path], AbstractContextManager[AppServer]]
+"""Starts the app over a store."""
 Took = tuple[float, float]
 """Wall and CPU seconds."""
 
@@ -150,9 +153,10 @@ def throughput(home: Path, cells: int, limit: int) -> None:
     print(f"throughput {theirs[0] / ours[0]:.0%} of the bare loop's; at most {held:.2f} GB of memory")
 
 
-def pages(home: Path, cells: int, limit: int, looks: int) -> None:
+def pages(home: Path, cells: int, limit: int, looks: int, app_of: AppOf = app_server) -> None:
     """Measure the app's pages while it drives an experiment and when it does nothing, and print."""
     with server_process(delay=DELAY) as address:
+        os.environ["OPENAI_API_BASE"], os.environ["OPENAI_API_KEY"] = address, "none"
         house = Courthouse(Settings(home=home))
         store = house.experiments.store
         done = store.experiments()[0]
@@ -165,7 +169,7 @@ def pages(home: Path, cells: int, limit: int, looks: int) -> None:
             "Experiments": ("experiments", {}),
             "an experiment": ("experiments", {"experiment": done.id}),
         }
-        with app_server(home, environment={"OPENAI_API_BASE": address, "OPENAI_API_KEY": "none"}) as app:
+        with app_of(home) as app:
             asyncio.run(opened(app.url, [places["Runs"]], 0, 0.0))  # the first visit has the app go on with it
             while not (before := store.counts(name).get((0, "done"), 0)):
                 time.sleep(PAUSE_S)  # it loads LiteLLM
@@ -205,7 +209,7 @@ def main() -> None:
     cells, limit, looks = (8, 4, 1) if given.tiny else (given.cells, given.limit, given.looks)
     with tempfile.TemporaryDirectory() as folder:
         throughput(Path(folder), cells, limit)
-        pages(Path(folder), cells, limit, looks)
+        pages(Path(folder), cells, limit, looks, forked_app if given.tiny else app_server)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from courtroom.cases.labelled import LabelledTask
 from courtroom.engine.paper import changes
-from courtroom.engine.procedure import Choice, Counting, Preset, Procedure, Role, StageKind
+from courtroom.engine.procedure import Choice, Counting, Ending, Preset, Procedure, Role, StageKind
 from courtroom.procedures.courtroom_llm.deliberate import deliberate
 from courtroom.procedures.courtroom_llm.offline.answers import METHODS
 from courtroom.procedures.courtroom_llm.paper import MODELS, PAPER
@@ -68,6 +68,7 @@ COURTROOM_LLM = Procedure(
     looks_in=("examples",),
     views=VIEWS,
     peers=PEERS,
+    ending=Ending("Label", real="The known label", what_if="What would change this label?"),
     seating="bench",
     counting=lambda setup: Counting(by_last=setup.structure == "sequential" and setup.decided_by == "last"),
     speaks_for=speaks_for,

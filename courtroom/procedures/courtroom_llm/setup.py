@@ -9,6 +9,7 @@ from pydantic import Field, field_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
+from courtroom.engine.knobs import Group, declared
 from courtroom.engine.setup import Member, Setup
 from courtroom.errors import CourtroomError
 from courtroom.models.spec import ModelSpec
@@ -30,19 +31,29 @@ class CourtroomLLMSetup(Setup):
         default=(),
         title="Texts heard",
         description="Ids of texts, or `all`; none is the first one. Each text has a trial of its own.",
+        json_schema_extra=declared(group=Group.LOOK, first=True),
     )
     structure: Structure = Field(
         default="sequential",
         title="Structure",
         description="`sequential`: each judge sees the earlier judges' opinions; `parallel`: judges decide independently, the "
         "majority counts; `multiple` and `single` are the baselines without a trial: several models with majority, or one.",
+        json_schema_extra=declared(group=Group.WHO, first=True),
     )
-    judges: int = Field(default=5, title="Judges", ge=1, le=21, description="An odd number: 1, 3, 5 ...")
+    judges: int = Field(
+        default=5,
+        title="Judges",
+        ge=1,
+        le=21,
+        description="An odd number: 1, 3, 5 ...",
+        json_schema_extra=declared(group=Group.WHO, first=True),
+    )
     decided_by: Literal["last", "majority"] = Field(
         default="last",
         title="Sequential judges decide by",
         description="`last`: the last judge, who has seen all others' opinions, as the outcomes in the paper's tables show; or "
         "the majority.",
+        json_schema_extra=declared(group=Group.TALK, first=True),
     )
     shots: int = Field(
         default=1,
@@ -50,6 +61,7 @@ class CourtroomLLMSetup(Setup):
         ge=0,
         le=3,
         description="How many for each label that the next knob names; with `any label`, how many in all.",
+        json_schema_extra=declared(group=Group.LOOK, first=True),
     )
     cases_of: CasesOf = Field(
         default="both labels",
@@ -57,16 +69,19 @@ class CourtroomLLMSetup(Setup):
         description="`both labels`: of each of the two labels in question, as in the paper's table 11; without a trial every "
         "label is in question. `every label`: of each label of the set, as in table 9. `any label`: the nearest ones overall, as in "
         "section 3.4.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     cases_by: Literal["similarity", "random"] = Field(
         default="similarity",
         title="Similar cases chosen by",
         description="`similarity`: the nearest ones; `random`: drawn by the seed, as the paper's table 6 compares.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     explain: bool = Field(
         default=True,
         title="Reasons for similar cases",
         description="Where a similar case has no reason on record, a member is asked for one: a call each.",
+        json_schema_extra=declared(group=Group.COST, first=True),
     )
     hearings: int = Field(
         default=5,
@@ -75,6 +90,7 @@ class CourtroomLLMSetup(Setup):
         le=9,
         description="The first one counts. A text is ambiguous when they do not all name the same first label; with 1 that "
         "isn't known.",
+        json_schema_extra=declared(group=Group.COST, first=True),
     )
     argument_sentences: int = Field(
         default=1,
@@ -82,6 +98,7 @@ class CourtroomLLMSetup(Setup):
         ge=1,
         le=20,
         description="Each side is asked for at most so many.",
+        json_schema_extra=declared(group=Group.TALK),
     )
     argument_words: int = Field(
         default=60,
@@ -90,6 +107,7 @@ class CourtroomLLMSetup(Setup):
         le=1000,
         description="What is longer is cut there; Chinese counts two characters as a word. The passages that a side quotes may "
         "have as many words again.",
+        json_schema_extra=declared(group=Group.TALK),
     )
 
     @field_validator("judges")

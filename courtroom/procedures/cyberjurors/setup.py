@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Side
-from courtroom.engine.knobs import Widget, declared
+from courtroom.engine.knobs import Group, Widget, declared
 from courtroom.engine.setup import Member, Setup
 from courtroom.panel.follow_graph import FollowGraph, build
 from courtroom.panel.personas import Persona, sample_panel
@@ -28,6 +28,7 @@ class CyberJurorsSetup(Setup):
         "rules; `sr-cot` four stages with one piece of evidence a side; `iv-cot` with iterated clue grounding; "
         "`iv-cot-lite` the same without media in the analysis; `jury` with rounds of discussion; `cyberjurors` with "
         "precedents, the whole system.",
+        json_schema_extra=declared(group=Group.WHO, first=True),
     )
     jury_size: int = Field(
         default=17,
@@ -35,15 +36,23 @@ class CyberJurorsSetup(Setup):
         ge=1,
         le=51,
         description="The platform seats 17.",
-        json_schema_extra=declared(widget=Widget.SEATS),
+        json_schema_extra=declared(widget=Widget.SEATS, group=Group.WHO, first=True),
     )
-    rounds: int = Field(default=3, title="Rounds at most (T)", ge=1, le=10, description="Rounds of discussion.")
+    rounds: int = Field(
+        default=3,
+        title="Rounds at most (T)",
+        ge=1,
+        le=10,
+        description="Rounds of discussion.",
+        json_schema_extra=declared(group=Group.TALK, first=True),
+    )
     grounding_rounds: int = Field(
         default=3,
         title="Clue grounding rounds at most (T_max)",
         ge=1,
         le=10,
         description="How many pieces of evidence are looked at on each side, at most.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     consensus: float = Field(
         default=0.8,
@@ -51,6 +60,7 @@ class CyberJurorsSetup(Setup):
         ge=0,
         le=1,
         description="Discussion ends early when the majority's share of all seats exceeds this.",
+        json_schema_extra=declared(group=Group.TALK, first=True),
     )
     precedents: int = Field(
         default=3,
@@ -58,21 +68,29 @@ class CyberJurorsSetup(Setup):
         ge=0,
         le=20,
         description="Closest precedents whose norms are considered.",
+        json_schema_extra=declared(group=Group.LOOK, first=True),
     )
     norms: int = Field(
-        default=3, title="Norms a juror is given (K)", ge=0, le=20, description="Those most similar to its persona."
+        default=3,
+        title="Norms a juror is given (K)",
+        ge=0,
+        le=20,
+        description="Those most similar to its persona.",
+        json_schema_extra=declared(group=Group.LOOK, first=True),
     )
     examination: Literal["own", "shared"] = Field(
         default="own",
         title="Examination of the evidence",
         description="`own`: each juror examines the evidence for itself, as in the paper. `shared`: the jury is given "
         "one examination, at about a seventeenth of the cost.",
+        json_schema_extra=declared(group=Group.COST, first=True),
     )
     persona_examines: bool = Field(
         default=False,
         title="Personas colour the examination",
         description="Each juror reads the evidence as its persona would (prompt E.2 of the paper). Off: the persona counts "
         "for the vote alone, and a changed persona asks no examination anew.",
+        json_schema_extra=declared(group=Group.WHO),
     )
     key_media: int | None = Field(
         default=4,
@@ -81,15 +99,20 @@ class CyberJurorsSetup(Setup):
         le=90,
         description="How many pictures and video frames of each side the analysis is shown at most, the most important "
         "first; not set: all in which something was found, as in the paper.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     field_order: Literal["paper", "reasons-first"] = Field(
         default="paper",
         title="Order of the fields in an answer",
         description="`paper`: the selected piece, the sufficiency and the verdict stand before their reasons, as in the "
         "paper's prompts. `reasons-first`: a model writes its reasons before it decides.",
+        json_schema_extra=declared(group=Group.TALK),
     )
     tie: Side = Field(
-        default="buyer", title="A tie goes to the", description="Eq. 10 of the paper gives a tie to the buyer."
+        default="buyer",
+        title="A tie goes to the",
+        description="Eq. 10 of the paper gives a tie to the buyer.",
+        json_schema_extra=declared(group=Group.TALK, first=True),
     )
     rules: tuple[str, ...] = Field(
         default=RULES, title="Judgment rules", json_schema_extra=declared(widget=Widget.RULES)

@@ -10,8 +10,9 @@ from courtroom.cases.precedent import Precedent, PrecedentBatch
 from courtroom.engine.blocks import Block, Card, Cards
 from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
+from courtroom.engine.knobs import Group, declared
 from courtroom.engine.paper import changes
-from courtroom.engine.procedure import Preset, Procedure, Role, StageKind, View
+from courtroom.engine.procedure import Ending, Preset, Procedure, Role, StageKind, View
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.lessons import Lesson, Put
@@ -24,7 +25,13 @@ from courtroom.procedures.distillation.tasks import DeriveNorms
 class DistillationSetup(Setup):
     """How norms are distilled."""
 
-    closest: int = Field(default=3, title="Earlier precedents in view", ge=0, le=10)
+    closest: int = Field(
+        default=3,
+        title="Earlier precedents in view",
+        ge=0,
+        le=10,
+        json_schema_extra=declared(group=Group.LOOK, first=True),
+    )
 
 
 async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:
@@ -88,5 +95,6 @@ DISTILLATION = Procedure(
     at_most=lambda case, setup: len(case.precedents),
     views=(View("norms", "Norms", ":material/auto_stories:", "What was learned.", _learned),),
     paper_settings=PAPER,
+    ending=Ending("Norms", "What was learned", what_if="What would change these norms?"),
     presets=(Preset("Paper", "The paper's temperature and longest answer.", changes(PAPER)),),
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from courtroom.cases.document import Document
 from courtroom.engine import paper
-from courtroom.engine.procedure import Choice, Preset, Procedure, Role, StageKind
+from courtroom.engine.procedure import Choice, Ending, Preset, Procedure, Role, StageKind
 from courtroom.procedures.juris import offline, offline_assessment, offline_baselines
 from courtroom.procedures.juris.assessment_tasks import AlignKeyFacts, Assess, CheckFacts, FindKeyFacts
 from courtroom.procedures.juris.baseline_tasks import Advise, AnswerAndWrite, RefineSummary, WriteAlone
@@ -76,6 +76,7 @@ JURIS = Procedure(
     deliberate=deliberate,
     at_most=at_most,
     views=VIEWS,
+    ending=Ending("Summary", "Text", what_if="What would change this summary?"),
     seating="bench",
     speaks_for=lambda record, call: LETTERS.get(call.member) if call.task == NextSentence.name else None,
     presets=(

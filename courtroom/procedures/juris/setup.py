@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from courtroom.cases.document import Document
-from courtroom.engine.knobs import Widget, declared
+from courtroom.engine.knobs import Group, Widget, declared
 from courtroom.engine.setup import Member, Setup
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures.juris import alike
@@ -32,15 +32,29 @@ class JurisSetup(Setup):
         description="`juris` is the whole system; `no-editor` joins the accepted sentences as they are. Baselines in which one "
         "model writes: `generator-a`, `generator-b`; `summit` refines its summary by an evaluator's advice; `qa-prompt` answers "
         "questions first. The last two write with the model of generator A.",
+        json_schema_extra=declared(group=Group.WHO, first=True),
     )
-    jury_size: int = Field(default=5, title="Jury size", ge=1, le=31, description="Seats at each ballot.")
+    jury_size: int = Field(
+        default=5,
+        title="Jury size",
+        ge=1,
+        le=31,
+        description="Seats at each ballot.",
+        json_schema_extra=declared(group=Group.WHO, first=True),
+    )
     jury: Literal["fixed", "dynamic"] = Field(
         default="fixed",
         title="Composition",
         description="`dynamic` draws the jurors anew from the pool for each sentence.",
+        json_schema_extra=declared(group=Group.WHO, first=True),
     )
     pool: int = Field(
-        default=9, title="Pool", ge=1, le=60, description="Jurors to draw from, where the jury is dynamic."
+        default=9,
+        title="Pool",
+        ge=1,
+        le=60,
+        description="Jurors to draw from, where the jury is dynamic.",
+        json_schema_extra=declared(group=Group.WHO),
     )
     points_of_view: dict[str, str] = Field(
         default_factory=dict,
@@ -55,6 +69,7 @@ class JurisSetup(Setup):
         ge=1,
         le=60,
         description="A shorter length that the jury decides on is raised to this; not set: it is not.",
+        json_schema_extra=declared(group=Group.TALK, first=True),
     )
     longest: int | None = Field(
         default=10,
@@ -62,9 +77,15 @@ class JurisSetup(Setup):
         ge=1,
         le=60,
         description="A longer length that the jury decides on is cut to this; not set: to the sentences of the document.",
+        json_schema_extra=declared(group=Group.TALK, first=True),
     )
     refinements: int = Field(
-        default=3, title="Refinements", ge=1, le=10, description="At most, in the variant `summit`. The number is ours."
+        default=3,
+        title="Refinements",
+        ge=1,
+        le=10,
+        description="At most, in the variant `summit`. The number is ours.",
+        json_schema_extra=declared(group=Group.TALK),
     )
     question_count: int = Field(
         default=5,
@@ -72,17 +93,20 @@ class JurisSetup(Setup):
         ge=1,
         le=10,
         description="Answered before the summary, in the variant `qa-prompt`.",
+        json_schema_extra=declared(group=Group.TALK),
     )
     assess: Annotated[Ways, BeforeValidator(_ways)] = Field(
         default="both",
         title="Assessment",
         description="An assessor with a model of its own scores the final text for faithfulness, completeness and conciseness: "
         "`fine-grained` by key facts and sentence by sentence (3 calls), `holistic` by one score each (1 call).",
+        json_schema_extra=declared(group=Group.COST, first=True),
     )
     key_facts: Literal["document", "reference"] = Field(
         default="document",
         title="Key facts from",
         description="What the fine-grained assessment takes the key facts from; the document, where there is no reference summary.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
 
     @field_validator("points_of_view")

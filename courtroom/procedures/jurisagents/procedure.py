@@ -6,7 +6,7 @@ from pathlib import Path
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.engine import paper
-from courtroom.engine.procedure import Preset, Procedure, Role, StageKind
+from courtroom.engine.procedure import Ending, Preset, Procedure, Role, StageKind
 from courtroom.procedures.jurisagents.deliberate import deliberate
 from courtroom.procedures.jurisagents.offline import METHODS
 from courtroom.procedures.jurisagents.paper import MODELS, PAPER
@@ -67,6 +67,7 @@ JURISAGENTS = Procedure(
     deliberate=deliberate,
     looks_in=("statutes", "charges", "cases"),
     at_most=at_most,
+    ending=Ending("Judgment", what_if="What would change this judgment?"),
     seating="rows",
     views=VIEWS,
     paper_settings=PAPER,

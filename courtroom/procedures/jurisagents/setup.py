@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.engine.knobs import Widget, declared
+from courtroom.engine.knobs import Group, Widget, declared
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.bases import BUNDLED, BaseName
 from courtroom.knowledge.fusion import Weights
@@ -33,22 +33,43 @@ class JurisAgentsSetup(Setup):
         title="Variant",
         description="`jurisagents` is the whole system; `no-knowledge` looks nothing up; `no-agents` has one judge alone, with "
         "the facts and what is looked up for them, and no second instance; `single-model` is one judge with the facts alone.",
+        json_schema_extra=declared(group=Group.WHO, first=True),
     )
     base: BaseName = Field(
         default=BUNDLED,
         title="Knowledge base",
-        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE),
+        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE, group=Group.LOOK, first=True),
         description="In which statutes, charges and precedents are looked up: `bundled`, or the name of one that was imported.",
     )
-    statutes: int = Field(default=10, title="Statutes looked up", ge=0, le=50, description="Dense retrieval.")
-    charges: int = Field(default=10, title="Charges looked up", ge=0, le=50, description="Dense retrieval.")
+    statutes: int = Field(
+        default=10,
+        title="Statutes looked up",
+        ge=0,
+        le=50,
+        description="Dense retrieval.",
+        json_schema_extra=declared(group=Group.LOOK),
+    )
+    charges: int = Field(
+        default=10,
+        title="Charges looked up",
+        ge=0,
+        le=50,
+        description="Dense retrieval.",
+        json_schema_extra=declared(group=Group.LOOK),
+    )
     ranking: Literal["dense", "hybrid"] = Field(
         default="dense",
         title="Statutes and charges ranked",
         description="`dense` as in the paper, or `hybrid`: dense and BM25, fused.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     precedents: int = Field(
-        default=5, title="Precedents looked up", ge=0, le=20, description="Hybrid retrieval: dense and BM25, fused."
+        default=5,
+        title="Precedents looked up",
+        ge=0,
+        le=20,
+        description="Hybrid retrieval: dense and BM25, fused.",
+        json_schema_extra=declared(group=Group.LOOK, first=True),
     )
     dense_weight: float = Field(
         default=1.0,
@@ -56,6 +77,7 @@ class JurisAgentsSetup(Setup):
         ge=0,
         le=10,
         description="Where both rankings are fused. The paper calls the dense one primary and gives no number.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     words_weight: float = Field(
         default=0.3,
@@ -63,36 +85,45 @@ class JurisAgentsSetup(Setup):
         ge=0,
         le=10,
         description="Where both rankings are fused. The paper calls this one supplementary and gives no number; 0 leaves it out.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     appeal: bool = Field(
-        default=True, title="Second instance", description="Whether a defendant who objects may appeal."
+        default=True,
+        title="Second instance",
+        description="Whether a defendant who objects may appeal.",
+        json_schema_extra=declared(group=Group.TALK, first=True),
     )
     second_look_up: bool = Field(
         default=True,
         title="Second instance looks things up",
         description="With its own summary; otherwise it uses what the first instance found.",
+        json_schema_extra=declared(group=Group.COST),
     )
     pictures: bool = Field(
         default=True,
         title="Key frames",
         description="Off: neither the key frames nor their descriptions are shown to anybody.",
+        json_schema_extra=declared(group=Group.LOOK, first=True),
     )
     given: bool = Field(
         default=True,
         title="Show what is given",
         description="Some records give the charge or the article beside the facts (LawBench 3-1, 3-4, 3-5). Off: all of it is to "
         "be predicted from the facts.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     defendants: Literal["primary", "each", "refuse"] = Field(
         default="primary",
         title="Several defendants",
         description="`primary` judges the first one alone, as in the paper; `each` judges every one; `refuse` hears no case that "
         "names several.",
+        json_schema_extra=declared(group=Group.WHO, first=True),
     )
     reasons: bool = Field(
         default=False,
         title="Reasons first",
         description="Judge and defendant write their reasons before they decide. Off, as in the paper: they write no thoughts.",
+        json_schema_extra=declared(group=Group.TALK, first=True),
     )
 
     @model_validator(mode="after")

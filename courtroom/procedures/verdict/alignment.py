@@ -17,7 +17,7 @@ from courtroom.engine.blocks import Block, Diff, Table, Text
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.knobs import declared
-from courtroom.engine.procedure import Export, Preset, Procedure, Role, Source, StageKind, View
+from courtroom.engine.procedure import Ending, Export, Preset, Procedure, Role, Source, StageKind, View
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.search import Fetch, Search
@@ -204,6 +204,7 @@ ALIGNMENT = Procedure(
     "demonstrations, wrong ones are reflected upon, drafted again and, where corrected, become preference pairs.",
     paper="Liao et al. (2026), VERDICT, section 3.3",
     case_kind="drafts",
+    ending=Ending("Training data", "What was made", what_if="What would change this training data?"),
     setup=AlignmentSetup,
     roles=(
         Role("reflector", "Reflection model", "Says where a wrong draft's reasoning slipped."),

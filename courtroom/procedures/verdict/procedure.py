@@ -6,7 +6,7 @@ from pathlib import Path
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.engine import paper
-from courtroom.engine.procedure import Learns, Preset, Procedure, Role, StageKind
+from courtroom.engine.procedure import Ending, Learns, Preset, Procedure, Role, StageKind
 from courtroom.procedures.verdict.deliberate import deliberate
 from courtroom.procedures.verdict.learning import known
 from courtroom.procedures.verdict.learning_tasks import Consolidate, Induce, RefineDirective
@@ -71,6 +71,7 @@ VERDICT = Procedure(
     looks_in=("statutes", "standards", "directives"),
     at_most=at_most,
     learns=Learns("learning.on", "memory", lambda setup: setup.can_learn),
+    ending=Ending("Judgment", what_if="What would change this judgment?"),
     seating="rows",
     views=VIEWS,
     presets=(

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from courtroom.engine.knobs import Widget, declared
+from courtroom.engine.knobs import Group, Widget, declared
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.bases import BUNDLED, BaseName
 from courtroom.knowledge.embedding import DEFAULT
@@ -99,11 +99,12 @@ class VerdictSetup(Setup):
         description="`verdict` is the whole system; `no-memory` has no standards and directives; `no-directives` has "
         "standards alone; `no-agents` has one judge, with statutes and memory. Another expert is set as the model of the "
         "role “judge”.",
+        json_schema_extra=declared(group=Group.WHO, first=True),
     )
     base: BaseName = Field(
         default=BUNDLED,
         title="Knowledge base",
-        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE),
+        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE, group=Group.LOOK, first=True),
         description="In which statutes are looked up: `bundled`, or the name of one that was imported.",
     )
     statutes: int = Field(
@@ -112,14 +113,21 @@ class VerdictSetup(Setup):
         ge=1,
         le=100,
         description="Dense retrieval. The paper gives no value.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     ranking: Literal["dense", "hybrid"] = Field(
         default="dense",
         title="Statutes ranked",
         description="`dense` as in the paper, or `hybrid`: dense and BM25, fused.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     shortlist: int = Field(
-        default=5, title="Statutes on the shortlist, about", ge=1, le=12, description="The paper's prompt 2."
+        default=5,
+        title="Statutes on the shortlist, about",
+        ge=1,
+        le=12,
+        description="The paper's prompt 2.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     turns: int = Field(
         default=3,
@@ -127,12 +135,14 @@ class VerdictSetup(Setup):
         ge=1,
         le=10,
         description="A turn is a draft and its verification. Three in the paper (appendix C).",
+        json_schema_extra=declared(group=Group.TALK, first=True),
     )
     reasons_first: bool = Field(
         default=False,
         title="Reasons before decisions",
         description="The paper's judge and supervisor name the article, or pass and reject, before they give a reason. Turn "
         "on to ask for the reason first.",
+        json_schema_extra=declared(group=Group.TALK, first=True),
     )
     memory: str = Field(
         default="",
@@ -140,26 +150,51 @@ class VerdictSetup(Setup):
         max_length=60,
         description="The snapshot of the memory that the run sees, by its name; empty: the memory as it is when the run "
         "first looks, frozen. `empty` is the one in which nothing was learned.",
-        json_schema_extra=declared(varied=False),
+        json_schema_extra=declared(varied=False, group=Group.LOOK, first=True),
     )
     precedents: int = Field(
-        default=3, title="Standards recalled", ge=0, le=20, description="Three in the paper (appendix C)."
+        default=3,
+        title="Standards recalled",
+        ge=0,
+        le=20,
+        description="Three in the paper (appendix C).",
+        json_schema_extra=declared(group=Group.LOOK, first=True),
     )
     directives: int = Field(
-        default=3, title="Directives recalled", ge=0, le=20, description="Three in the paper (appendix C)."
+        default=3,
+        title="Directives recalled",
+        ge=0,
+        le=20,
+        description="Three in the paper (appendix C).",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     alpha: float = Field(
-        default=0.4, title="Weight of the overlap (α)", ge=0, le=1, description="Of statutes and charges (appendix C)."
+        default=0.4,
+        title="Weight of the overlap (α)",
+        ge=0,
+        le=1,
+        description="Of statutes and charges (appendix C).",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     beta: float = Field(
-        default=0.3, title="Weight of the graph (β)", ge=0, le=1, description="Of what is activated (appendix C)."
+        default=0.3,
+        title="Weight of the graph (β)",
+        ge=0,
+        le=1,
+        description="Of what is activated (appendix C).",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     gamma: float = Field(
-        default=0.3, title="Weight of the facts (γ)", ge=0, le=1, description="Of semantic similarity (appendix C)."
+        default=0.3,
+        title="Weight of the facts (γ)",
+        ge=0,
+        le=1,
+        description="Of semantic similarity (appendix C).",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     tau: float = Field(
         default=0.4,
-        json_schema_extra=declared(set_for=DEFAULT),
+        json_schema_extra=declared(set_for=DEFAULT, group=Group.LOOK),
         title="Link standards from a cosine of (τ)",
         ge=0,
         le=1,
@@ -171,9 +206,15 @@ class VerdictSetup(Setup):
         ge=1,
         le=50,
         description="Closest standards, where activation starts. The paper gives no value.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     hops: int = Field(
-        default=2, title="Hops (k)", ge=0, le=5, description="How far activation spreads. The paper gives no value."
+        default=2,
+        title="Hops (k)",
+        ge=0,
+        le=5,
+        description="How far activation spreads. The paper gives no value.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     learning: Learning = Field(default_factory=Learning, title="Learning", json_schema_extra=declared(varied=False))
 

@@ -117,15 +117,15 @@ function benchPart(open) {
     if (live.length) {
       const one = live.find((call) => (call.parts || []).length) || live[0];
       const who = live.length > 1 ? t("{name} and {others} more", { name: (person(one.member) || { name: one.member }).name, others: live.length - 1 }) : (person(one.member) || { name: one.member }).name;
-      return words(who, one.parts && one.parts.length ? one.parts[0].text : t("thinking …"), one.title, "said live");
+      return words(who, one.parts && one.parts.length ? one.parts[0].text : t(t("thinking …")), one.title, "said live");
     }
     if (!moment) return words("", scene.status === "running" ? t("The members take their seats.") : t("Nothing has happened yet."), "", "plain");
     if (moment.kind === "verdict" && scene.verdict) {
       const real = Object.keys(scene.real || {}).length ? t("The real jury: {votes}", { votes: counts(scene.real) }) : "";
-      return words(scene.verdict.choice ? t("Verdict") : t("Outcome"), scene.verdict.outcome, [counts(scene.verdict.counts), real].filter(Boolean).join("  ·  ") || scene.verdict.summary, scene.verdict.outcome.length > 60 ? "long verdict" : "verdict");
+      return words(scene.ending, scene.verdict.outcome, [counts(scene.verdict.counts), real].filter(Boolean).join("  ·  ") || scene.verdict.summary, scene.verdict.outcome.length > 60 ? "long verdict" : "verdict");
     }
     if (moment.kind === "stage") return words("", moment.title, "", "stage");
-    if (moment.kind === "tally") return words(scene.ballots[moment.ballot] || "", counts(moment.counts), moment.above && scene.carries ? t("Enough agree: the discussion ends.") : "", "count");
+    if (moment.kind === "tally") return words(scene.ballots[moment.ballot] || "", counts(moment.counts), moment.above && scene.carries ? t(t("Enough agree: the discussion ends.")) : "", "count");
     if (moment.kind === "act" || moment.kind === "note" || moment.kind === "look") return words({ act: t("Intervention"), note: t("Note"), look: t("Looked up") }[moment.kind], moment.title, "", "said");
     const call = now.called;
     if (!call) return words("", now.stage ? now.stage.title : "", "", "stage");

@@ -45,7 +45,7 @@ function drawerPart(hooks, closed) {
     const list = el("ul", "news");
     for (const text of fresh) list.append(el("li", "new", text));
     for (const text of gone) list.append(el("li", "gone", text));
-    return [el("h4", "", t("Its reasons since the round before")), fresh.length + gone.length ? list : el("p", "soft", t("The same reasons as before."))];
+    return [el("h4", "", t(t("Its reasons since the round before"))), fresh.length + gone.length ? list : el("p", "soft", t(t("The same reasons as before.")))];
   }
 
   return {
@@ -73,7 +73,7 @@ function drawerPart(hooks, closed) {
         el("p", "soft", `${member.role} · ${member.model}`),
         ...(member.about ? [el("p", "", member.about)] : []),
         ...((member.traits || []).length ? [el("p", "soft", member.traits.join(", "))] : []),
-        ...(hooks.member ? [button("act wide", t("Pictures, prompts and answers in full"), "", () => hooks.member(member.id))] : []),
+        ...(hooks.member ? [button("act wide", t(t("Pictures, prompts and answers in full")), "", () => hooks.member(member.id))] : []),
         ...votesOf(scene, now, member), ...shown(scene, now, member), ...news(calls),
         el("h4", "", chain.length ? t("What it said, newest first") : t("It has not said anything yet.")), ...chain,
       );
@@ -88,7 +88,7 @@ function drawerPart(hooks, closed) {
       const [tieField, tie] = select(t("A tie goes to"), [["", t("nobody")], ...scene.sides.map((side) => [side.name, side.title])], scene.tie || "");
       const above = el("input"); above.type = "range"; above.min = "0"; above.max = "100"; above.step = "1"; above.value = String(Math.round((scene.above ?? 1) * 100));
       const aboveTold = el("output"); above.addEventListener("input", work);
-      const aboveField = el("label", "field", t("Share of the seats that ends the discussion"), el("span", "inline", null, above, aboveTold));
+      const aboveField = el("label", "field", t(t("Share of the seats that ends the discussion")), el("span", "inline", null, above, aboveTold));
       const ballot = select(t("Which vote"), now.ballots.map((one) => [one.path, one.name]), (now.ballot || {}).path || "");
       const voters = scene.seats.filter((seat) => seat.votes && now.ballots.some((one) => one.votes.has(seat.id)));
       const boxes = voters.map((seat) => { const input = el("input"); input.type = "checkbox"; input.checked = true; input.value = seat.id; input.addEventListener("change", work); return [input, el("label", "check", null, input, el("span", "", seat.name))]; });
@@ -101,12 +101,12 @@ function drawerPart(hooks, closed) {
         const side = scene.sides.find((one) => one.name === found.outcome);
         const rows = found.counts ? [...found.counts].filter(([, n]) => n || scene.sides.length < 3).map(([name, n]) => `${(scene.sides.find((one) => one.name === name) || { title: name }).title} ${n}`).join(", ") : "";
         result.replaceChildren(
-          el("div", "recounted-outcome", found.outcome ? `${side ? `${side.mark} ${side.title}` : found.outcome}` : t("No decision")),
+          el("div", "recounted-outcome", found.outcome ? `${side ? `${side.mark} ${side.title}` : found.outcome}` : t(t("No decision"))),
           el("div", "", [found.ballot ? found.ballot.name : "", rows, found.abstained ? t("{number} abstained", { number: found.abstained }) : ""].filter(Boolean).join(" · ")),
-          el("div", "soft", found.why), el("div", "recounted-mark", t("Recounted, not re-deliberated: nobody was asked anything anew.")),
+          el("div", "soft", found.why), el("div", "recounted-mark", t(t("Recounted, not re-deliberated: nobody was asked anything anew."))),
         );
       }
-      box.replaceChildren(head(t("Recount")), el("p", "soft", t("The votes on record, counted by other rules.")), result, ...(scene.carries ? [] : [ballot[0]]), ruleField, tieField, ...(scene.carries ? [aboveField] : []), el("h4", "", t("Who counts")), el("div", "checks", null, ...boxes.map(([, label]) => label)));
+      box.replaceChildren(head(t("Recount")), el("p", "soft", t("The votes on record, counted by other rules.")), result, ...(scene.carries ? [] : [ballot[0]]), ruleField, tieField, ...(scene.carries ? [aboveField] : []), el("h4", "", t(t("Who counts"))), el("div", "checks", null, ...boxes.map(([, label]) => label)));
       work(); box.scrollTop = 0; box.focus({ preventScroll: true });
     },
   };

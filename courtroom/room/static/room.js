@@ -61,7 +61,7 @@ function mountRoom(host, hooks = {}) {
   }
 
   function normal(made) {
-    return { above: null, tie: null, reason: "", real: {}, verdict: null, ballots: {}, stages_to_come: [], ended: [], carries: false, by_last: false, sides: [], seats: [], moments: [], ...made };
+    return { above: null, tie: null, reason: "", real: {}, verdict: null, ending: t("Verdict"), ballots: {}, stages_to_come: [], ended: [], carries: false, by_last: false, sides: [], seats: [], moments: [], ...made };
   }
 
   return {

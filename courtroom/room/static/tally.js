@@ -23,7 +23,7 @@ function tallyPart() {
       one.style.setProperty("--tone", `var(--side-${scene.sides.indexOf(side)})`);
       head.append(one);
     }
-    const told = [ballot ? ballot.name : t("Before the first vote"), abstained ? t("{number} abstained", { number: abstained }) : "", waiting && votes.size ? t("{number} still to vote", { number: waiting }) : ""].filter(Boolean).join(" · ");
+    const told = [ballot ? ballot.name : t(t("Before the first vote")), abstained ? t("{number} abstained", { number: abstained }) : "", waiting && votes.size ? t("{number} still to vote", { number: waiting }) : ""].filter(Boolean).join(" · ");
     head.append(el("span", "soft tally-told", told));
     const line = el("div", "line");
     const segment = (share, tone, from) => { const s = el("span", `segment ${from}`); s.style.width = `${share * 100}%`; s.style.background = tone; return s; };

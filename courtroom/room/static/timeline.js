@@ -6,13 +6,13 @@ const UNIT_MS = 400;
 function timelinePart(go, present, recounting) {
   const box = el("section", "timeline"); box.setAttribute("aria-label", t("Timeline"));
   const play = button("act go", "▶", t("Play"), () => (timer ? stop() : start()));
-  const back = button("act", "◀", t("One step back"), () => { stop(); go(at - 1); });
-  const next = button("act", "▶▏", t("One step on"), () => { stop(); go(at + 1); });
+  const back = button("act", "◀", t(t("One step back")), () => { stop(); go(at - 1); });
+  const next = button("act", "▶▏", t(t("One step on")), () => { stop(); go(at + 1); });
   const end = button("act end", t("Live"), t("To the end"), () => { stop(); go(Infinity); });
   const speed = el("select", "pick"); speed.setAttribute("aria-label", t("Speed"));
   fill(speed, SPEEDS.map((times) => [String(times), `${times}×`])); speed.value = "4";
   const told = el("span", "soft told"), range = el("input", "range");
-  range.type = "range"; range.min = "0"; range.max = "1000"; range.step = "any"; range.setAttribute("aria-label", t("Moment of the run"));
+  range.type = "range"; range.min = "0"; range.max = "1000"; range.step = "any"; range.setAttribute("aria-label", t(t("Moment of the run")));
   range.addEventListener("input", () => { stop(); go(nearest(Number(range.value) / 1000)); });
   const stages = el("div", "stages"), marks = el("div", "marks"), ticks = svg("svg", { class: "ticks", viewBox: "0 0 1000 10", preserveAspectRatio: "none", "aria-hidden": "true" });
   const head = el("span", "playhead");
@@ -78,7 +78,7 @@ function timelinePart(go, present, recounting) {
         : moment.kind === "vote" && changed(moment) ? ["moved", "↻", t("{name} changes to {choice}", { name: (scene.seats.find((s) => s.id === moment.member) || {}).name, choice: (scene.sides.find((s) => s.name === moment.choice) || { title: moment.choice }).title })]
         : moment.kind === "call" && !voting.has(moment.member) && balloted.has(moment.stage) && !moment.side ? ["summary", "≡", moment.title]
         : moment.kind === "tally" ? ["tally-mark", "Σ", scene.ballots[moment.ballot] || t("Count")]
-        : moment.kind === "verdict" ? ["verdict-mark", "§", t("Verdict")] : null;
+        : moment.kind === "verdict" ? ["verdict-mark", "§", scene.ending] : null;
       if (name) kinds.push([i, ...name]);
     });
     marks.replaceChildren(...kinds.map(([index, kind, glyph, title]) => {
@@ -102,7 +102,7 @@ function timelinePart(go, present, recounting) {
       const share = Number(rail.style.getPropertyValue("--share")) || 1;
       head.style.left = `${place * share * 100}%`;
       const moment = scene.moments[at], running = scene.status === "running", atEnd = at >= scene.moments.length - 1;
-      range.setAttribute("aria-valuetext", moment ? `${moment.title || moment.kind}, ${clock(moment.seconds)}` : t("nothing yet"));
+      range.setAttribute("aria-valuetext", moment ? `${moment.title || moment.kind}, ${clock(moment.seconds)}` : t(t("nothing yet")));
       const whole = scene.moments.length ? scene.moments[scene.moments.length - 1].seconds || 0 : 0;
       say(told, !moment ? "" : whole < 10 ? t("{at} of {whole}", { at: at + 1, whole: scene.moments.length }) : t("{at} of {whole}", { at: clock(moment.seconds), whole: clock(whole) }));
       end.textContent = running ? `● ${t("Live")}` : t("End");

@@ -5,10 +5,10 @@ const WINDOW = 80;
 function transcriptPart(hooks) {
   const box = el("section", "transcript"); box.setAttribute("aria-label", t("Transcript"));
   const who = el("select", "pick"), stage = el("select", "pick");
-  who.setAttribute("aria-label", t("Whose words")); stage.setAttribute("aria-label", t("Which stage"));
+  who.setAttribute("aria-label", t(t("Whose words"))); stage.setAttribute("aria-label", t(t("Which stage")));
   const list = el("div", "list"); list.tabIndex = 0; list.setAttribute("role", "log"); list.setAttribute("aria-live", "off");
-  list.setAttribute("aria-label", t("What was said"));
-  const past = el("div"), streams = el("div"), earlier = button("earlier", t("Show earlier"), "", () => { shown += WINDOW; redraw(); });
+  list.setAttribute("aria-label", t(t("What was said")));
+  const past = el("div"), streams = el("div"), earlier = button("earlier", t(t("Show earlier")), "", () => { shown += WINDOW; redraw(); });
   list.append(earlier, past, streams);
   box.append(el("div", "filters", null, who, stage), list);
   const made = new Map(), live = new Map();
@@ -34,7 +34,7 @@ function transcriptPart(hooks) {
   function line(moment) {
     if (moment.kind !== "call") {
       const mark = { act: "✋ ", note: "ℹ ", look: "⌕ " }[moment.kind] || "";
-      return el(moment.kind === "stage" ? "h4" : "p", `aside-line k-${moment.kind}`, moment.kind === "tally" ? tallied(moment) : moment.kind === "verdict" && scene.verdict ? t("Verdict: {outcome}", { outcome: scene.verdict.outcome }) : mark + moment.title);
+      return el(moment.kind === "stage" ? "h4" : "p", `aside-line k-${moment.kind}`, moment.kind === "tally" ? tallied(moment) : moment.kind === "verdict" && scene.verdict ? `${scene.ending}: ${scene.verdict.outcome}` : mark + moment.title);
     }
     const one = el("article", "line-said"), head = el("header");
     const name = button("who", person(moment.member).name, "", () => hooks.open(moment.member));
@@ -101,8 +101,8 @@ function transcriptPart(hooks) {
       scene = newScene; at = newAt; streaming = newStreaming;
       votes = new Map();
       scene.moments.forEach((moment, index) => { if (moment.kind === "vote" && moment.call) votes.set(moment.call, { vote: moment, index }); });
-      fill(who, [["", t("Everybody")], ...scene.seats.map((seat) => [seat.id, seat.name])]);
-      fill(stage, [["", t("Every stage")], ...scene.moments.filter((m) => m.kind === "stage").map((m) => [m.path, m.title])]);
+      fill(who, [["", t(t("Everybody"))], ...scene.seats.map((seat) => [seat.id, seat.name])]);
+      fill(stage, [["", t(t("Every stage"))], ...scene.moments.filter((m) => m.kind === "stage").map((m) => [m.path, m.title])]);
       redraw();
     },
     forget() { made.clear(); keys = []; past.replaceChildren(); },

@@ -30,7 +30,6 @@ def examine(settings: Settings, *, mend: bool = False) -> Iterator[CheckResult]:
         yield from rows.belonging(house, mend)
         yield from leases.living(house, mend)
         yield from kept_media.whole(house, mend)
-        yield from indexes.words(house, mend)
-        yield from indexes.vectors(house, mend)
+        yield from indexes.indexes(house, mend)
     finally:
         house.close()

@@ -15,11 +15,11 @@ from typing import Any
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.packing import parsed
+from courtroom.engine.answers import ImportedAnswers
 from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
 from courtroom.errors import Unreadable
-from courtroom.knowledge import word_index
 from courtroom.knowledge.imports import PendingImport
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
@@ -65,6 +65,8 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "marks": ("run", lambda house, row: read_mark(row["run"], row["body"])),
     "parts": ("hash", _part),
     "answers": ("key", lambda house, row: house.answers.entry(row["key"])),
+    "imported_answers": ("run", lambda house, row: ImportedAnswers(house.database, row["run"]).entry(row["key"])),
+    "panels": ("name", lambda house, row: house.panels.load(row["name"])),
     "cases": ("id", lambda house, row: house.library.case(row["id"])),
     "setups": ("name", lambda house, row: house.setups.load(row["name"])),
     "knowledge": ("id", lambda house, row: house.knowledge.kept_under(row["collection"]).parse(row["body"])),
@@ -115,7 +117,7 @@ def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     for table, column, of in (
         *(
             (table, "run", "runs")
-            for table in ("events", "questions", "seats", "rewinds", "payments", "asides", "marks")
+            for table in ("events", "questions", "seats", "rewinds", "payments", "asides", "marks", "imported_answers")
         ),
         ("sweep_runs", "sweep", "sweeps"),
         ("experiment_cells", "experiment", "experiments"),
@@ -159,8 +161,11 @@ def set_aside(house: Courthouse, rows: list[tuple[str, sqlite3.Row, str]]) -> Pa
             else:
                 db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row["rowid_"],))
             if table == "knowledge":
-                word_index.drop(db, row["collection"], row["rowid_"])
                 db.execute("UPDATE collections SET changes = changes + 1 WHERE name = ?", (row["collection"],))
+                db.execute(
+                    "INSERT OR REPLACE INTO knowledge_removed SELECT name, ?, changes FROM collections WHERE name = ?",
+                    (row["id"], row["collection"]),
+                )
     return to
 
 

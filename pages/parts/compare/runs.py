@@ -103,18 +103,20 @@ def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, p
             wall_s=duration(run.wall_s),
         )
     )
-    st.page_link("pages/deliberation.py", label=_("Open"), icon=":material/gavel:", query_params={"run": run.run})
+    if st.button(_("Open"), key=f"open-{run.run}", icon=":material/gavel:"):
+        st.session_state["run"] = run.run
+        st.switch_page("pages/deliberation.py", query_params={"run": run.run})
 
 
 def in_a_sentence(comparison: Comparison) -> str:
     """How far apart the runs are."""
     outcomes = {run.verdict.outcome if run.verdict else None for run in comparison.runs}
     if None in outcomes:
-        told = _("Not all have a verdict yet.")
+        told = _("Not all are done yet.")
     elif len(outcomes) > 1:
         told = _("**The outcomes differ.**")
     else:
-        told = _("The same outcome, though not the same verdict.") if comparison.verdict else _("The same verdict.")
+        told = _("The same outcome, though not in all its parts.") if comparison.verdict else _("The same outcome.")
     states = Counter(answer.state for answer in comparison.answers)
     told += _(
         " Of {answers} answers {same} are the same, {differs} differ",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from courtroom.experiments.breakdown import Breakdown, told_apart
+from courtroom.experiments.breakdown import Breakdown, differing
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.results import LEARNING, ExperimentResults
 from courtroom.experiments.table import ALL
@@ -15,7 +15,7 @@ from courtroom.language import _
 
 def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
     """By category, difficulty, rounds and votes, where cells differ in these; then the memory's learning curve."""
-    features = told_apart([row for row in found.rows if group in (ALL, row.category)])
+    features = differing([row for row in found.rows if group in (ALL, row.category)])
     titles = {one.name: one.title for one in features}
     if titles:
         st.subheader(

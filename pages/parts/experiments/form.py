@@ -162,7 +162,7 @@ def _bar(house: Courthouse, experiment: Experiment) -> None:
             )
         try:
             if ask:
-                bar = st.progress(0.0, _("Rehearsing ..."))
+                bar = st.progress(0.0, _("Estimating ..."))
                 takes = house.experiments.estimate(experiment, partial(_rehearsed, bar))
                 bar.empty()
                 kept = st.session_state["experiment-takes"] = (content, takes)
@@ -206,4 +206,4 @@ def _takes(takes: ExperimentEstimate) -> None:
 
 
 def _rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
-    bar.progress(done / max(1, total), _("Rehearsed {done} of {total}", done=f"{done:d}", total=f"{total:d}"))
+    bar.progress(done / max(1, total), _("Estimated {done} of {total}", done=f"{done:d}", total=f"{total:d}"))

@@ -11,6 +11,8 @@ from courtroom.language import _, translated
 from pages.parts.shared.inert import literal
 
 LIVE_S = 0.5
+SHOWN = "imported-into"
+"""Kind and base of the last import, in the session: its base is shown as soon as something is in it."""
 HOW: dict[How, str] = {"add": "stays", "replace": "is replaced by this file"}
 FORMS = {
     "statutes": "JSONL, one article a line: `number`, `text`, and, if you like, `suffix`, `interpretation`, `charges`.",
@@ -52,8 +54,13 @@ def import_view(house: Courthouse, into: str) -> None:
                 with st.spinner(_("Checking every record ...")):
                     digest = house.imports.begin(into, file.name, file.getvalue(), base.strip(), how)  # type: ignore[arg-type]
                 house.take_in(digest)
+                st.session_state[SHOWN] = (into, base.strip())
             except CourtroomError as error:
                 st.error(literal(str(error)))
+    kind, imported = st.session_state.get(SHOWN, ("", ""))
+    if kind == into and imported in house.knowledge.bases():
+        st.session_state[f"base-{into}"] = imported
+        del st.session_state[SHOWN]
     busy = any(state.running for state in house.taking_in.values())
 
     @st.fragment(run_every=LIVE_S if busy else None)

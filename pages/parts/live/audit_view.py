@@ -35,7 +35,7 @@ def audit_view(house: Courthouse, record: Record, call: Called) -> None:
         return
     if before is not None:
         with st.expander(_("What was new against {path}", path=literal(before.path)), icon=":material/difference:"):
-            _news(house, before, call)
+            _news(house, record, before, call)
     vote = next((votes[call.member] for votes in record.ballots.values() if call.member in votes
                  and votes[call.member].stage == call.stage), None)  # fmt: skip
     if this is None and not (vote and vote.changed):
@@ -49,8 +49,8 @@ def audit_view(house: Courthouse, record: Record, call: Called) -> None:
         _audit(house, whole, this, can)
 
 
-def _news(house: Courthouse, before: Called, call: Called) -> None:
-    lines = new_in(house.answers, before, call)
+def _news(house: Courthouse, record: Record, before: Called, call: Called) -> None:
+    lines = new_in(house.answers.of(record.run), before, call)
     if not lines:
         st.caption(_("Nothing: the member was shown the same."))
         return

@@ -105,7 +105,7 @@ def _whole(house: Courthouse, record: Record, call: Called) -> None:
         for number, key in enumerate(call.keys, start=1):
             if len(call.keys) > 1:
                 st.caption(_("Attempt {number}", number=f"{number:d}"))
-            messages = house.answers.request(key)
+            messages = house.answers.of(record.run).request(key)
             for message in messages[-2:] if number > 1 else messages:
                 st.caption(literal(message.role))
                 for index, part in enumerate(message.parts):
@@ -118,7 +118,7 @@ def _whole(house: Courthouse, record: Record, call: Called) -> None:
         if call.value:
             answer_view(call.value)
         for key in call.keys:
-            reply = house.answers.reply(key)
+            reply = house.answers.of(record.run).reply(key)
             if reply:
                 with st.expander(_("As it came")):
                     st.code(reply.text, language=None, wrap_lines=True)

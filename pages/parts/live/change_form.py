@@ -29,7 +29,7 @@ def change_form(house: Courthouse, procedure: Procedure, record: Record, do: Do)
     drawn = fields_drawn(type(setup))
     run = record.run.id
     ways: dict[str, Callable[[], None]] = {
-        "Knob": lambda: _knob(setup, run, do),
+        "Setting": lambda: _knob(setup, run, do),
         "Model": lambda: _model(record, run, do),
     }
     personas: list[dict[str, Any]] = value_at(setup, drawn[Widget.PERSONAS]) if Widget.PERSONAS in drawn else []
@@ -41,14 +41,14 @@ def change_form(house: Courthouse, procedure: Procedure, record: Record, do: Do)
         ways["Rules"] = lambda: _rules(drawn[Widget.RULES], setup, run, do)
     ways["Prompt"] = lambda: _prompt(procedure, setup, run, do)
     way = st.segmented_control(
-        _("What to change"), list(ways), default="Knob", required=True, key=f"change-{run}", format_func=literal
+        _("What to change"), list(ways), default="Setting", required=True, key=f"change-{run}", format_func=literal
     )
     ways[way]()
 
 
 def _knob(setup: Setup, run: str, do: Do) -> None:
     fields = {name: field for name, field in plain_fields(type(setup)).items() if not is_group(field)}
-    name = st.selectbox(_("Knob"), list(fields), format_func=lambda n: fields[n].title or n, key=f"knob-{run}")
+    name = st.selectbox(_("Setting"), list(fields), format_func=lambda n: fields[n].title or n, key=f"knob-{run}")
     with st.form(f"knob-{run}-{name}", border=False):
         value = knob(fields[name], getattr(setup, name), f"knob-{run}-{name}-value")
         if st.form_submit_button(_("Change from the next stage on"), type="primary"):

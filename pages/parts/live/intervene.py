@@ -35,11 +35,12 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
     if record.interventions:
         _listed(house, record)
     waits = record.run.status in ("paused", "failed") or house.runner.interrupted(run)
-    if not waits:
+    if not waits or record.run.imported:
         return
     seen_before = st.session_state.get(f"seen-interventions-{run}")
     st.session_state[f"seen-interventions-{run}"] = house.store.interventions.count(run)
-    with st.expander(_("Intervene"), icon=":material/pan_tool:", expanded=bool(st.session_state.get(f"act-{run}"))):
+    # Its state is kept here and not in the browser, so that a click is not lost while the page is drawn anew.
+    with st.expander(_("Intervene"), key=f"intervene-{run}", icon=":material/pan_tool:", on_change="rerun"):
         st.caption(
             _(
                 "The run waits. What you do here takes effect when it goes on, is listed, and travels with every fork and export."
@@ -114,7 +115,7 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
             st.code(_plain(one.before), language=None, wrap_lines=True)
             st.caption(_("After"))
             st.code(_plain(one.after), language=None, wrap_lines=True)
-        if last and record.run.status in ("paused", "failed"):
+        if last and not record.run.imported and record.run.status in ("paused", "failed"):
             why = why_not_undo(record, one)
             if st.button(
                 _("Undo"),

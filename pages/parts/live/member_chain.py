@@ -83,7 +83,7 @@ def _call(house: Courthouse, record: Record, call: Called) -> None:
             st.warning(_("No answer: {error}", error=literal(call.error)))
         if call.value:
             answer_view(call.value)
-        media = _media(house, call)
+        media = _media(house, record, call)
         if media:
             with st.expander(_("Looked at {media} pictures or videos", media=len(media)), icon=":material/image:"):
                 for column, medium in zip(st.columns(max(2, len(media))), media, strict=False):
@@ -96,9 +96,9 @@ def _call(house: Courthouse, record: Record, call: Called) -> None:
         st.caption(literal(call.path))
 
 
-def _media(house: Courthouse, call: Called) -> list[Medium]:
+def _media(house: Courthouse, record: Record, call: Called) -> list[Medium]:
     """The media that went with the question."""
     if not call.keys:
         return []
-    messages: Any = house.answers.request(call.keys[0])
+    messages: Any = house.answers.of(record.run).request(call.keys[0])
     return [part for message in messages for part in message.parts if isinstance(part, Medium)]

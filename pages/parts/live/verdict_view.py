@@ -8,7 +8,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.language import _
 from pages.parts.shared.choice_mark import choice_html
-from pages.parts.shared.inert import escaped, inert
+from pages.parts.shared.inert import declared, escaped, inert
 
 
 def verdict_view(record: Record, procedure: Procedure) -> None:
@@ -18,7 +18,7 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
     with st.container(border=True):
         left, middle, right = st.columns([2, 2, 5], gap="large")
         with left:
-            st.caption(_("Verdict"))
+            st.caption(declared(procedure.ending.title))
             if verdict.outcome in {choice.name for choice in procedure.choices}:
                 st.html(choice_html(procedure, verdict.outcome, "2rem"))
             else:
@@ -45,8 +45,8 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
                     )
                 )
             elif real_outcome := record.case.real_outcome():
-                st.caption(_("What was really decided"))
+                st.caption(declared(procedure.ending.real))
                 inert(real_outcome)
         with right:
-            st.caption(_("Grounds"))
+            st.caption(declared(procedure.ending.grounds))
             inert(verdict.summary)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from courtroom import report
@@ -12,6 +10,7 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunLine
 from courtroom.language import _
+from pages.parts.runs.picked import DELETED, delete
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 
@@ -23,40 +22,37 @@ def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
 
 
 def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
-    if (row.status in ("paused", "failed") or interrupted) and st.button(_("Continue"), key=f"go-{row.id}"):
+    waits = (row.status in ("paused", "failed") or interrupted) and not row.imported
+    if waits and st.button(_("Continue"), key=f"go-{row.id}"):
         try:
             house.runner.go(row.id, keys=typed_keys())
         except CourtroomError as error:
             st.error(literal(str(error)))
         else:
             st.rerun()
-    _download(
-        house,
-        row,
-        "Export as JSON",
-        "json",
-        lambda record: report.as_json(record, house.answers, house.asides.of(row.id), house.marks.of(row.id)),
-    )
-    _download(
-        house, row, "Export as HTML report", "html",
-        lambda record: report.as_html(
-            record, house.procedures[row.procedure], house.answers, house.media, house.asides.of(row.id), house.marks.of(row.id),
-            house.experiments.repeats.sentence(row.id),
+    st.download_button(
+        _("Export as JSON"),
+        lambda: house.files.export(row.id)[1],
+        f"{row.id}.json",
+        key=f"json-{row.id}",
+        help=_(
+            "One file with a hash over all of it. It opens again in another Courtroom: Import run, on this page there."
         ),
-    )  # fmt: skip
+    )
+    st.download_button(
+        _("Export as HTML report"), lambda: _report(house, house.record(row.id)), f"{row.id}.html", key=f"html-{row.id}"
+    )
     if st.button(_("Delete"), key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):
         try:
-            house.record(row.id)  # one that can't be read could not be brought back
+            st.session_state[DELETED] = delete(house, [row.id])
         except CourtroomError as error:
             st.error(literal(str(error)))
             return
-        if house.runner.drives(row.id):
-            house.runner.stop(row.id)
-        st.session_state["deleted_run"] = house.store.delete(row.id)
         st.rerun()
 
 
-def _download(house: Courthouse, row: RunLine, title: str, ending: str, write: Callable[[Record], str]) -> None:
-    st.download_button(
-        literal(title), lambda: write(house.record(row.id)), f"{row.id}.{ending}", key=f"{ending}-{row.id}"
-    )
+def _report(house: Courthouse, record: Record) -> str:
+    run = record.run.id
+    beside = house.asides.of(run), house.marks.of(run)
+    procedure, sure = house.procedures[record.run.procedure], house.experiments.repeats.sentence(run)
+    return report.as_html(record, procedure, house.answers, house.media, *beside, sure)

@@ -33,7 +33,7 @@ def estimate_view(
     kept: tuple[str, Estimate, float | None] | None = st.session_state.get("estimate")
     if kept is None or kept[0] != content:
         try:
-            with st.spinner(_("Rehearsing ...")):
+            with st.spinner(_("Estimating ...")):
                 estimate = house.estimate(procedure.name, case, setup, seed, parent, interventions=interventions)
                 kept = (content, estimate, house.price(estimate))
         except CourtroomError as error:

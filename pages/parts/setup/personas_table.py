@@ -8,8 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from courtroom.cases.case import Case
+from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import Widget
 from courtroom.language import _
+from pages.parts.setup.panels_bar import panels_bar
 from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.table import heads
@@ -17,7 +19,7 @@ from pages.parts.shared.table import heads
 LISTS = ("traits", "interests")
 
 
-def personas_table(draft: SetupDraft, case: Case) -> None:
+def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
     """Personas are drawn by the seed until one is edited; then the table is the jury."""
     name = draft.drawn[Widget.PERSONAS]
     try:
@@ -25,6 +27,7 @@ def personas_table(draft: SetupDraft, case: Case) -> None:
     except ValueError:
         st.caption(_("Mend the setup first."))
         return
+    panels_bar(house, draft, jury)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if st.button(_("Draw others"), icon=":material/casino:", help=_("Other personas, by another seed.")):
             draft.values[name] = []
@@ -37,7 +40,7 @@ def personas_table(draft: SetupDraft, case: Case) -> None:
             st.rerun()
     st.caption(
         _(
-            "{jury} jurors. Change any cell; traits and interests are lists with commas. The number of jurors is a knob.",
+            "{jury} jurors. Change any cell; traits and interests are lists with commas. The number of jurors is among the settings.",
             jury=len(jury),
         )
     )

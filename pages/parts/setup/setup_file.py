@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
 from courtroom.errors import CourtroomError
@@ -18,7 +19,7 @@ from pages.parts.shared.inert import literal
 LONGEST_LINK = 4_000
 
 
-def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure) -> None:
+def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     """Save, load, share."""
     left, right = st.columns(2, gap="large")
     with left:
@@ -35,7 +36,7 @@ def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure) -> No
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(literal(saved))
                 if st.button(_("Load"), key=f"load-{saved}"):
-                    _load(draft, json.dumps(house.setups.load(saved)), procedure)
+                    _load(house, draft, json.dumps(house.setups.load(saved)), procedure)
                 if st.button(_("Delete"), key=f"delete-{saved}"):
                     st.session_state["deleted_setup"] = (saved, house.setups.load(saved))
                     house.setups.delete(saved)
@@ -47,24 +48,33 @@ def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure) -> No
             st.rerun()
     with right:
         st.subheader(_("As a file or a link"))
-        text = json.dumps(draft.shared(), ensure_ascii=False, indent=1)
+        shared = draft.shared(house.library.name_in_link(case))
+        text = json.dumps(shared, ensure_ascii=False, indent=1)
         st.download_button(
             _("Download JSON"), text, f"{procedure.name}-setup.json", "application/json", icon=":material/download:"
         )
         file = st.file_uploader(_("Load a setup from JSON"), type=["json"])
         if file and st.button(_("Load this file")):
-            _load(draft, file.getvalue().decode(errors="replace"), procedure)
-        link = "?" + urlencode({"setup": json.dumps(draft.shared(), ensure_ascii=False, separators=(",", ":"))})
+            _load(house, draft, file.getvalue().decode(errors="replace"), procedure)
+        link = "?" + urlencode({"setup": json.dumps(shared, ensure_ascii=False, separators=(",", ":"))})
         if len(link) <= LONGEST_LINK:
-            st.caption(_("This link opens the setup page and offers the same setup:"))
+            st.caption(_("This link opens the setup page with the same case and offers the same setup:"))
             st.code(f"{st.context.url}{link}", language=None, wrap_lines=True)
+            if not house.library.is_sample(case.id):
+                st.caption(
+                    _(
+                        "The case was uploaded here, so the link works in this install. Elsewhere, the case is to be uploaded first."
+                    )
+                )
         else:
             st.caption(_("This setup is too long for a link; share the file."))
 
 
-def _load(draft: SetupDraft, text: str, procedure: Procedure) -> None:
+def _load(house: Courthouse, draft: SetupDraft, text: str, procedure: Procedure) -> None:
     try:
         shared = read_shared(text, procedure)
+        if "case" in shared and not draft.forked:
+            st.session_state["case"] = house.library.linked(shared["case"]).id
     except CourtroomError as error:
         st.error(literal(str(error)))
         return

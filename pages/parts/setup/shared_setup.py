@@ -10,10 +10,11 @@ import streamlit as st
 from pydantic import ValidationError
 
 from courtroom.cases.files import explain
+from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import leaves
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
-from courtroom.errors import CourtroomError
+from courtroom.errors import CaseError, CourtroomError
 from courtroom.language import _, translated
 from courtroom.models.spec import ModelSpec
 from pages.parts.shared.draft import SetupDraft
@@ -24,18 +25,37 @@ LONGEST = 400_000
 """Characters of a setup that is read: all prompts edited come to a tenth of it."""
 
 
+def take_case_and_procedure(house: Courthouse) -> str:
+    """Choose the case that a link names, once; the name of the procedure that it names, or nothing.
+
+    A case that is not here is told in a sentence.
+    """
+    text = st.query_params.get("setup")
+    if not text:
+        return ""
+    try:
+        shared = _parsed(text)
+        if "case" in shared and st.session_state.get("link_opened") != text:
+            st.session_state["link_opened"] = text
+            st.session_state["case"] = house.library.linked(shared["case"]).id
+            st.session_state.pop("link_problem", None)
+    except CaseError as error:
+        st.session_state["link_problem"] = (text, str(error))
+    except CourtroomError:
+        return ""  # told where its settings are shown
+    problem = st.session_state.get("link_problem")
+    if problem and problem[0] == text:
+        st.error(literal(problem[1]))
+    return str(shared.get("procedure", ""))
+
+
 def read_shared(text: str, procedure: Procedure) -> dict[str, Any]:
     """A shared setup that fits a procedure.
 
     Raises:
         CourtroomError: it does not; the sentence says why.
     """
-    try:
-        shared = json.loads(text) if len(text) <= LONGEST else None
-    except (ValueError, RecursionError):
-        shared = None
-    if not isinstance(shared, dict) or not isinstance(shared.get("setup", {}), dict):
-        raise CourtroomError(_("This is not a setup. Download one on this page to see the form."))
+    shared = _parsed(text)
     if shared.get("procedure", procedure.name) != procedure.name:
         raise CourtroomError(
             _(
@@ -50,6 +70,20 @@ def read_shared(text: str, procedure: Procedure) -> dict[str, Any]:
         procedure.setup.model_validate({**procedure.setup().model_dump(mode="json"), **shared.get("setup", {})})
     except ValidationError as error:
         raise CourtroomError(" ".join(explain(error)[:3])) from error
+    return shared
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        shared = json.loads(text) if len(text) <= LONGEST else None
+    except (ValueError, RecursionError):
+        shared = None
+    if not (
+        isinstance(shared, dict)
+        and isinstance(shared.get("setup", {}), dict)
+        and isinstance(shared.get("case", ""), str)
+    ):
+        raise CourtroomError("This is not a setup. Download one on this page to see the form.")
     return shared
 
 

@@ -13,6 +13,7 @@ from courtroom.engine.control import BREAKS
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
+from courtroom.engine.store import READ_ONLY
 from courtroom.errors import CourtroomError
 from courtroom.language import _, translated
 from pages.parts.live.change_one import change_one
@@ -36,7 +37,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
         idle = status in ("paused", "failed") or interrupted
-        if status != "done":
+        if status != "done" and not run.imported:
             if st.button(
                 _("Step"),
                 key="do-step",
@@ -113,7 +114,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             )  # fmt: skip
             st.download_button(
                 _("JSON"),
-                lambda: report.as_json(record, house.answers),
+                lambda: house.files.export(run.id)[1],
                 f"{run.id}.json",
                 "application/json",
                 icon=":material/data_object:",
@@ -125,6 +126,10 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                     f"{run.id}-{own.file}",
                     icon=":material/dataset:",
                 )
+    if run.imported:
+        st.caption(
+            _(":material/lock: {read_only} A fork of it can go on, and asks every question anew.", read_only=READ_ONLY)
+        )
     if interrupted:
         st.warning(
             _("The server that ran this hearing has stopped. Run it on: nothing that was answered is asked again.")
@@ -135,7 +140,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         st.warning(literal(trouble))
     elif run.reason:
         st.caption(literal(run.reason))
-    if status == "paused" and "budget" in run.reason:
+    if status == "paused" and "budget" in run.reason and not run.imported:
         _raise_budget(house, record)
 
 

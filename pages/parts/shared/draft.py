@@ -83,14 +83,19 @@ class SetupDraft:
             self.load({"setup": setup.model_dump(mode="json"), "seed": seed})
             self.history = [self.frozen()]
 
-    def shared(self) -> dict[str, Any]:
-        """What a file or a link carries: the changes against the defaults."""
-        return {"procedure": self.procedure, "seed": self.seed, "setup": changed_values(self.kind, self.values)}
+    def shared(self, case: str = "") -> dict[str, Any]:
+        """What is saved, or carried by a file or a link: the changes against the defaults.
+
+        Args:
+            case: what a file or a link calls the case; a saved setup is used with any case.
+        """
+        changes = changed_values(self.kind, self.values)
+        return {"procedure": self.procedure, "seed": self.seed, "setup": changes, **({"case": case} if case else {})}
 
     def sections(self) -> list[str]:
         """Names of the page's sections that this kind of setup has."""
         return [
-            "Knobs",
+            "Settings",
             "Models",
             *(title for widget, title in EDITED.items() if widget in self.drawn),
             "Prompts",

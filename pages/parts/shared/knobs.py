@@ -9,7 +9,7 @@ import streamlit as st
 from pydantic.fields import FieldInfo
 
 from courtroom.cases.case import Case
-from courtroom.engine.knobs import Widget, bounds, fields_drawn, is_group, plain
+from courtroom.engine.knobs import Group, Widget, bounds, comes_first, fields_drawn, group_of, is_group, plain
 from courtroom.engine.setup import Budget, Setup
 from courtroom.language import _, translated
 from pages.parts.shared.draft import SetupDraft
@@ -29,18 +29,38 @@ def plain_fields(kind: type[Setup]) -> dict[str, FieldInfo]:
 
 
 def knobs(draft: SetupDraft, case: Case) -> None:
-    """All plain fields of the setup, then its budget."""
+    """All plain fields of the setup by what they are about, those that most people touch first; then its budget."""
     fields = plain_fields(draft.kind)
-    groups = {name: field.annotation for name, field in fields.items() if is_group(field)}
     offered = {name: dict(found) for name in fields if (found := case.choosable(name))}
-    for name, options in offered.items():
-        _several(fields[name], options, draft, name)
-    _grid({n: field for n, field in fields.items() if n not in groups and n not in offered}, draft.values, draft, "")
-    for name, group in groups.items():
-        st.subheader(declared(fields[name].title or name), help=declared(fields[name].description or "") or None)
-        _grid(group.model_fields, draft.values[name], draft, f"{name}-")  # type: ignore[union-attr]
-    st.subheader(_("Budget"), help=_("The run pauses when one of these is used up; it can be raised and continued."))
-    _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
+    single = {name: field for name, field in fields.items() if not is_group(field)}
+    for group in Group:
+        mine = {name: field for name, field in single.items() if group_of(field) is group}
+        first = {name: field for name, field in mine.items() if comes_first(field)} or mine
+        if not mine and group is not Group.COST:
+            continue
+        st.subheader(declared(group.value))
+        for name in (name for name in first if name in offered):
+            _several(fields[name], offered[name], draft, name)
+        _grid({name: field for name, field in first.items() if name not in offered}, draft.values, draft, "")
+        if more := {name: field for name, field in mine.items() if name not in first}:
+            changed = any(draft.values[name] != _default(field) for name, field in more.items())
+            titles = ", ".join(field.title or name for name, field in more.items())
+            opened = st.session_state.setdefault(
+                draft.key(f"more-{group}"), changed
+            )  # nothing folds while one works in it
+            with st.expander(_("More: {titles}", titles=declared(titles)), expanded=opened):
+                _grid(more, draft.values, draft, "")
+        if group is Group.COST:
+            st.caption(_("Budget: the run pauses when one of these is used up; it can be raised and continued."))
+            _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
+    for name, field in fields.items():
+        if is_group(field):
+            st.subheader(declared(field.title or name), help=declared(field.description or "") or None)
+            _grid(field.annotation.model_fields, draft.values[name], draft, f"{name}-")  # type: ignore[union-attr]
+
+
+def _default(field: FieldInfo) -> Any:
+    return field.get_default(call_default_factory=True)
 
 
 def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupDraft, prefix: str) -> None:
@@ -51,9 +71,8 @@ def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupD
         with columns[number % 3]:
             draw = _base if prefix + name == base else knob
             values[name] = draw(field, values[name], draft.key(prefix + name))
-            default = field.get_default(call_default_factory=True)
-            if values[name] != default:
-                st.caption(_("Default: {default}", default=literal(default)))
+            if values[name] != _default(field):
+                st.caption(_("Default: {default}", default=literal(_default(field))))
 
 
 def _base(field: FieldInfo, value: str, key: str) -> str:

@@ -16,7 +16,7 @@ from courtroom.errors import CourtroomError
 from courtroom.language import _, translated
 from courtroom.sweeps.plan import KINDS, Axis, SweepPlan, grid, singly
 from courtroom.sweeps.sweeper import SweepEstimate
-from pages.parts.shared.inert import literal
+from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.records import read
 from pages.parts.shared.table import heads
@@ -43,7 +43,16 @@ def sweep_form(house: Courthouse, done: Sequence[Run], wanted: str | None) -> No
     st.session_state["sweep_base"] = run
     base = read(house, run)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    way = left.segmented_control(_("How"), WAYS, default=WAYS[0], key="sweep_way", format_func=literal) or WAYS[0]
+    way = left.segmented_control(
+        _("How"),
+        WAYS,
+        default=WAYS[0],
+        key="sweep_way",
+        format_func=lambda way: declared(
+            house.procedures[base.run.procedure].ending.what_if if way == WAYS[0] else way
+        ),
+    )
+    way = way or WAYS[0]
     seeds = int(
         right.number_input(
             _("Seeds"), 1, 50, 1, key="sweep_seeds",
@@ -73,7 +82,7 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
     )  # fmt: skip
     st.caption(
         _(
-            "One change at a time: each piece of evidence, each member and each rule left out, and every knob at its other or "
+            "One change at a time: each piece of evidence, each member and each rule left out, and every setting at its other or "
             "neighbouring values."
         )
     )
@@ -82,7 +91,7 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
     if kept is None or kept[0] != key:
         if not st.button(_("Find the changes"), type="primary", icon=":material/search:"):
             return None
-        bar = st.progress(0.0, _("Rehearsing ..."))
+        bar = st.progress(0.0, _("Estimating ..."))
         found = house.sweeps.propose(
             base.run.id,
             int(budget),
@@ -136,7 +145,7 @@ def _bar(house: Courthouse, plan: SweepPlan) -> None:
             known = kept is not None and kept[0] == content
             asked = not known and runs > AT_ONCE and st.button(_("Estimate"), key="sweep_estimate")
         if not known and (asked or runs <= AT_ONCE) and not start:
-            bar = st.progress(0.0, _("Rehearsing ..."))
+            bar = st.progress(0.0, _("Estimating ..."))
             takes = house.sweeps.estimate(plan, partial(_rehearsed, bar))
             bar.empty()
             kept = st.session_state["sweep_takes"] = (content, takes)
@@ -148,7 +157,7 @@ def _bar(house: Courthouse, plan: SweepPlan) -> None:
                 ask=count(takes.ask),
                 serve=count(takes.serve),
             )
-        st.markdown(f"{told}.", help=_("Rehearsed in memory with the offline model; a real model may go other ways."))
+        st.markdown(f"{told}.", help=_("Tried in memory with the offline model; a real model may go other ways."))
     if start:
         try:
             sweep = house.sweeps.start(plan, typed_keys())
@@ -163,4 +172,4 @@ def _outcome(row: Run) -> str:
 
 
 def _rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
-    bar.progress(done / max(1, total), _("Rehearsed {done} of {total}", done=f"{done:d}", total=f"{total:d}"))
+    bar.progress(done / max(1, total), _("Estimated {done} of {total}", done=f"{done:d}", total=f"{total:d}"))

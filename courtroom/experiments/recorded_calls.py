@@ -13,7 +13,7 @@ from courtroom.models.spec import ModelSpec
 
 
 @dataclass(frozen=True)
-class CallOnRecord:
+class RecordedCall:
     """One call, with its last question: those before it had no answer that could be read."""
 
     call: Called
@@ -27,7 +27,7 @@ class CallOnRecord:
     """How the member's model is asked; None where the member is not known any more."""
 
 
-def exchanges(record: Record, answers: AnswerStore) -> Iterator[CallOnRecord]:
+def recorded_calls(record: Record, answers: AnswerStore) -> Iterator[RecordedCall]:
     """All calls of a run, in the order in which they ended. Nothing of it says where a key is, or is one."""
     began, _ = spans_of(record)
     for call in record.calls:
@@ -35,7 +35,7 @@ def exchanges(record: Record, answers: AnswerStore) -> Iterator[CallOnRecord]:
         start = max(began.get(call.stage, ended - call.latency_s), ended - call.latency_s)
         key = call.keys[-1] if call.keys else ""
         member = record.member(call.member)
-        yield CallOnRecord(
+        yield RecordedCall(
             call,
             min(start, ended),
             ended,

@@ -1,0 +1,128 @@
+"""Chroma in a process of its own: what ends Chroma does not end the app, and Chroma never sees the app's memory.
+
+Run as a script, it reads pickled requests from its standard input and writes JSON; nothing of what it writes is ever
+unpickled. It knows nothing of the program but this file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import select
+import struct
+import sys
+from typing import Any, BinaryIO
+
+SIZE = struct.Struct(">Q")
+"""Before each request and each reply: its length in bytes."""
+NEVER, AT_ONCE = 1_000_000_000, 2
+"""After how many changes Chroma writes its graph down."""
+IDLE_S = 900.0
+"""A process that is asked nothing for so long ends. A new one starts when it is needed."""
+
+
+class Server:
+    """One collection, in one folder."""
+
+    def __init__(self) -> None:
+        self._client: Any = None
+        self._collection: Any = None
+
+    def ready(self) -> str:
+        """The version of Chroma."""
+        import chromadb
+
+        return str(chromadb.__version__)
+
+    def make(self, folder: str, name: str, hnsw: dict[str, Any]) -> None:
+        """Open a folder to write to it. Until `finish`, vectors are put into Chroma's log alone."""
+        self._connect(folder)
+        made = self._client.get_or_create_collection(
+            name, embedding_function=None, configuration={"hnsw": hnsw | {"sync_threshold": NEVER}}
+        )
+        made.modify(configuration={"hnsw": {"sync_threshold": NEVER}})
+        self.open(folder, name)  # only then does it hold
+
+    def finish(self, folder: str, name: str) -> int:
+        """Make the graph of what is in the log, and write it down whole. How many vectors are in it."""
+        self._collection.modify(configuration={"hnsw": {"sync_threshold": AT_ONCE}})
+        self.open(folder, name)
+        some = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
+        if len(some):
+            self._collection.query(query_embeddings=some, n_results=1)  # the first use makes the graph
+        count = int(self._collection.count())
+        self.close()
+        return count
+
+    def open(self, folder: str, name: str) -> int:
+        """Open a folder that is there, and how many vectors are in it."""
+        self._connect(folder)
+        self._collection = self._client.get_collection(name, embedding_function=None)
+        return int(self._collection.count())
+
+    def upsert(self, ids: list[str], vectors: Any, metadatas: list[dict[str, Any]]) -> None:
+        """Write vectors, an array of shape (ids, dimensions)."""
+        self._collection.upsert(ids=ids, embeddings=vectors, metadatas=metadatas)
+
+    def delete(self, ids: list[str]) -> None:
+        """Take vectors out; ids that are not there do no harm."""
+        self._collection.delete(ids=ids)
+
+    def query(self, vector: Any, k: int, where: dict[str, Any] | None) -> list[tuple[str, float]]:
+        """The k nearest, ids with cosine distances."""
+        found = self._collection.query(query_embeddings=[vector], n_results=k, where=where, include=["distances"])
+        return list(zip(found["ids"][0], found["distances"][0], strict=True))
+
+    def close(self) -> None:
+        """Write down what is not written yet, and let go of the files."""
+        client, self._client, self._collection = self._client, None, None
+        if client is not None:
+            from chromadb.api.shared_system_client import SharedSystemClient
+
+            client.close()
+            # Else Chroma gives out again what was open.
+            SharedSystemClient._identifier_to_system.clear()
+            SharedSystemClient._identifier_to_refcount.clear()
+
+    def _connect(self, folder: str) -> None:
+        import chromadb
+        from chromadb.config import Settings
+
+        self.close()
+        self._client = chromadb.PersistentClient(folder, settings=Settings(anonymized_telemetry=False))
+
+
+def serve(given: BinaryIO, out: BinaryIO) -> None:
+    """Answer requests until there are none."""
+    server = Server()
+    while select.select([given], [], [], IDLE_S)[0] and (request := _read(given)) is not None:
+        what, arguments = request
+        try:
+            reply: dict[str, Any] = {"value": getattr(server, what)(*arguments)}
+        except BaseException as error:  # noqa: BLE001  a panic in Chroma's Rust is no Exception
+            reply = {"error": f"{type(error).__name__}: {error}"}
+        body = json.dumps(reply).encode()
+        out.write(SIZE.pack(len(body)) + body)
+        out.flush()
+
+
+def _read(given: BinaryIO) -> Any:
+    """The next request; None where there is none any more."""
+    head = _exactly(given, SIZE.size)
+    return pickle.loads(_exactly(given, SIZE.unpack(head)[0])) if head else None  # noqa: S301  of the app itself
+
+
+def _exactly(given: BinaryIO, size: int) -> bytes:
+    parts: list[bytes] = []
+    while size and (part := given.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"" if size else b"".join(parts)
+
+
+if __name__ == "__main__":
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what Chroma prints must not get between the replies
+    serve(open(0, "rb", buffering=0), replies)  # noqa: SIM115  for the process's life; unbuffered, so that `select` sees all
+    sys.exit(0)

@@ -1,0 +1,303 @@
+"""Many vectors in Chroma's graph: in a folder on this machine, or on a Chroma server."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version as installed
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, Protocol
+from uuid import uuid4
+
+import numpy as np
+
+from courtroom.knowledge.chroma_apart import Broken, ChromaApart
+from courtroom.knowledge.embedding import Vectors
+from courtroom.knowledge.facets import ALL, Facets, Filter
+from courtroom.knowledge.sealed import SEAL, Seal, files_of, read_seal, whole, write_seal
+from courtroom.settings import Settings
+
+HNSW: dict[str, Any] = {"space": "cosine", "ef_search": 200, "ef_construction": 100, "max_neighbors": 16}
+AT_ONCE = 500
+"""Vectors in one write."""
+
+
+class Batch(NamedTuple):
+    """Vectors to be written."""
+
+    ids: list[str]
+    vectors: Vectors
+    """Of shape (ids, dimensions)."""
+    facets: list[Facets]
+
+
+class Graph(Protocol):
+    """Vectors of records as they were at one version."""
+
+    def seal(self, made_with: str) -> Seal | None:
+        """What is there and can be used; None where nothing is."""
+        ...
+
+    def check(self, seal: Seal) -> None:
+        """See whether it can be read.
+
+        Raises:
+            Broken: it can't.
+        """
+        ...
+
+    def nearest(self, seal: Seal, vector: Vectors, k: int, only: Filter = ALL) -> list[tuple[str, float]]:
+        """The k nearest by cosine similarity, nearest first.
+
+        Raises:
+            Broken: it can't be read.
+        """
+        ...
+
+    def write(self, seal: Seal, gone: Sequence[str], batches: Iterable[Batch]) -> None:
+        """Take ids out and write vectors, on top of what is there.
+
+        Raises:
+            Broken: it can't be written.
+        """
+        ...
+
+    def discard(self) -> None:
+        """Throw away what is there."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it; a look-up opens it again."""
+        ...
+
+
+@cache
+def engine() -> str:
+    """The engine with its parameters, as a seal names it."""
+    return f"chroma {installed('chromadb')}; {', '.join(f'{name} {value}' for name, value in HNSW.items())}"
+
+
+class DiskGraph:
+    """A folder that never changes once it is sealed: what is newer is written to a copy, which then takes its place."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        self._reader = ChromaApart()
+        self._opened: tuple[Seal, TemporaryDirectory[str]] | None = None
+        if (folder / "chroma.sqlite3").exists():  # of an earlier version, which kept the vectors there
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def seal(self, made_with: str) -> Seal | None:
+        """What is there and can be used; None where nothing is."""
+        seal = read_seal(self._folder)
+        if seal is None or seal.made_with != made_with or not (self._folder / seal.folder).is_dir():
+            return None
+        return seal
+
+    def nearest(self, seal: Seal, vector: Vectors, k: int, only: Filter = ALL) -> list[tuple[str, float]]:
+        """The k nearest by cosine similarity, nearest first.
+
+        Raises:
+            Broken: its files are not as they were written, or Chroma can't read them.
+        """
+        self.check(seal)
+        found = self._reader.ask("query", vector, min(k, seal.count), _where(only))
+        return [(name, 1.0 - distance) for name, distance in found]
+
+    def write(self, seal: Seal, gone: Sequence[str], batches: Iterable[Batch]) -> None:
+        """Write to a copy, seal it, and throw away the one before.
+
+        Raises:
+            Broken: Chroma failed.
+            OSError: the folder can't be written.
+        """
+        before = read_seal(self._folder)
+        base = before if before is not None and before.made_with == seal.made_with else None
+        self._folder.mkdir(parents=True, exist_ok=True)
+        made = self._folder / uuid4().hex[:12]
+        writer = ChromaApart()
+        try:
+            if base is not None and (self._folder / base.folder).is_dir():
+                if not whole(self._folder / base.folder, base.files):
+                    raise Broken("its files are not as they were written")
+                shutil.copytree(self._folder / base.folder, made)
+            made.mkdir(exist_ok=True)
+            writer.ask("make", str(made), self._name, HNSW)
+            for start in range(0, len(gone), AT_ONCE):
+                writer.ask("delete", list(gone[start : start + AT_ONCE]))
+            for batch in batches:
+                for start in range(0, len(batch.ids), AT_ONCE):
+                    some = slice(start, start + AT_ONCE)
+                    metadatas = [_metadata(facets) for facets in batch.facets[some]]
+                    writer.ask("upsert", batch.ids[some], np.asarray(batch.vectors[some], np.float32), metadatas)
+            count = writer.ask("finish", str(made), self._name)
+            sealed = seal.model_copy(update={"folder": made.name, "count": count, "files": files_of(made)})
+            write_seal(self._folder, sealed)
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+        finally:
+            writer.close()
+        for path in self._folder.iterdir():  # also what an earlier version, or a process that was killed, has left
+            if path.name not in (SEAL, made.name):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def discard(self) -> None:
+        """Throw away the folder."""
+        self.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """End the process that reads it."""
+        opened, self._opened = self._opened, None
+        self._reader.close()
+        if opened is not None:
+            opened[1].cleanup()
+
+    def check(self, seal: Seal) -> None:
+        """Open it, where this process has not: only files that are as they were written.
+
+        Raises:
+            Broken: they are not, or Chroma can't read them.
+        """
+        if self._opened is not None and self._opened[0] == seal and self._reader.running:
+            return
+        self.close()
+        files = self._folder / seal.folder
+        if not whole(files, seal.files):
+            raise Broken("its files are not as they were written")
+        view = _view(files)
+        self._opened = seal, view
+        if self._reader.ask("open", view.name, self._name) != seal.count:
+            raise Broken("it does not hold what it held when it was written")
+
+
+def _view(files: Path) -> TemporaryDirectory[str]:
+    """The same files for a reader: Chroma writes to its SQLite file even where it is asked nothing but questions."""
+    view = TemporaryDirectory(prefix="courtroom-graph-")
+    for path in files.rglob("*"):
+        seen = Path(view.name) / path.relative_to(files)
+        if path.is_dir():
+            seen.mkdir(parents=True)
+        elif path.suffix == ".sqlite3":
+            shutil.copyfile(path, seen)
+        else:
+            seen.parent.mkdir(parents=True, exist_ok=True)
+            seen.symlink_to(path.resolve())
+    return view
+
+
+class ServerGraph:
+    """A collection on a Chroma server, which all servers of the app share."""
+
+    def __init__(self, settings: Settings, name: str) -> None:
+        self._settings, self._name = settings, name
+        self._client: Any = None
+        self._collection: Any = None
+
+    def seal(self, made_with: str) -> Seal | None:
+        """What is there and can be used; None where nothing is.
+
+        Raises:
+            Broken: the server does not answer.
+        """
+        with _broken():
+            if self._name not in self._names():
+                return None
+            self._collection = self._connected().get_collection(self._name, embedding_function=None)
+            data = self._collection.metadata or {}
+            if data.get("made_with") != made_with or "version" not in data:
+                return None
+            return Seal(version=int(data["version"]), count=self._collection.count(), made_with=made_with, files={})
+
+    def check(self, seal: Seal) -> None:
+        """Nothing: that there is a seal shows that the server answers."""
+
+    def nearest(self, seal: Seal, vector: Vectors, k: int, only: Filter = ALL) -> list[tuple[str, float]]:
+        """The k nearest by cosine similarity, nearest first.
+
+        Raises:
+            Broken: the server does not answer.
+        """
+        asked = {"query_embeddings": [vector.tolist()], "n_results": min(k, seal.count), "where": _where(only)}
+        with _broken():
+            found = self._collection.query(**asked, include=["distances"])
+        return [(name, 1.0 - distance) for name, distance in zip(found["ids"][0], found["distances"][0], strict=True)]
+
+    def write(self, seal: Seal, gone: Sequence[str], batches: Iterable[Batch]) -> None:
+        """Write to the collection; the version is put down last.
+
+        Raises:
+            Broken: the server does not answer.
+        """
+        if self.seal(seal.made_with) is None:
+            self.discard()
+        with _broken():
+            self._collection = self._connected().get_or_create_collection(
+                self._name, embedding_function=None, configuration={"hnsw": HNSW}
+            )
+            for start in range(0, len(gone), AT_ONCE):
+                self._collection.delete(ids=list(gone[start : start + AT_ONCE]))
+            for batch in batches:
+                for start in range(0, len(batch.ids), AT_ONCE):
+                    some = slice(start, start + AT_ONCE)
+                    metadatas = [_metadata(facets) for facets in batch.facets[some]]
+                    vectors = batch.vectors[some].tolist()
+                    self._collection.upsert(ids=batch.ids[some], embeddings=vectors, metadatas=metadatas)
+            self._collection.modify(metadata={"made_with": seal.made_with, "version": str(seal.version)})
+
+    def discard(self) -> None:
+        """Delete the collection.
+
+        Raises:
+            Broken: the server does not answer.
+        """
+        with _broken():
+            if self._name in self._names():
+                self._connected().delete_collection(self._name)
+        self._collection = None
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        client, self._client, self._collection = self._client, None, None
+        if client is not None:
+            client.close()
+
+    def _names(self) -> list[str]:
+        return [str(known.name) for known in self._connected().list_collections()]
+
+    def _connected(self) -> Any:
+        if self._client is None:
+            import chromadb  # slow to import: only when something is looked up
+            from chromadb.config import Settings as ChromaSettings
+
+            quiet = ChromaSettings(anonymized_telemetry=False)
+            host = self._settings.chroma_host or ""
+            self._client = chromadb.HttpClient(host, self._settings.chroma_port, settings=quiet)
+        return self._client
+
+
+@contextmanager
+def _broken() -> Iterator[None]:
+    """Chroma's client raises whatever it is built of."""
+    try:
+        yield
+    except Exception as error:
+        raise Broken(str(error)) from error
+
+
+def _metadata(facets: Facets) -> dict[str, Any]:
+    return {**dict.fromkeys(facets.marks, True), "day": facets.day}
+
+
+def _where(only: Filter) -> dict[str, Any] | None:
+    """A filter as Chroma reads it."""
+    conditions: list[dict[str, Any]] = [{mark: True} for mark in only.marks]
+    if only.days is not None:
+        conditions += [{"day": {"$gte": only.days[0]}}, {"day": {"$lte": only.days[1]}}]
+    if not conditions:
+        return None
+    return conditions[0] if len(conditions) == 1 else {"$and": conditions}

@@ -1,0 +1,32 @@
+"""Words of records that an earlier version has indexed in SQLite itself, or not at all."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+
+from courtroom.store.database import Database
+
+
+def take_over(database: Database, collection: str, line_of: Callable[[sqlite3.Row], str | None]) -> None:
+    """Give each record its words, from the index that SQLite had where there is one, and drop that index."""
+    db = database.connection
+    index, vocabulary = f'"words_{collection}"', f'"vocabulary_{collection}"'
+    missing = "collection = ? AND words IS NULL"
+    if not db.execute(
+        f"SELECT 1 FROM sqlite_master WHERE name = ? UNION ALL SELECT 1 FROM knowledge WHERE {missing} LIMIT 1",
+        (f"words_{collection}", collection),
+    ).fetchone():
+        return
+    with database.transaction():
+        with suppress(sqlite3.DatabaseError):  # there is none, or it is damaged; the records are not
+            db.execute(
+                f"UPDATE knowledge SET words = (SELECT i.words FROM {index} AS i WHERE i.rowid = seq) WHERE {missing}",
+                (collection,),
+            )
+        with suppress(sqlite3.OperationalError):  # this thread is reading rows; the next one to open it drops them
+            db.execute(f"DROP TABLE IF EXISTS {vocabulary}")
+            db.execute(f"DROP TABLE IF EXISTS {index}")
+        for row in db.execute(f"SELECT seq, id, body FROM knowledge WHERE {missing}", (collection,)).fetchall():
+            db.execute("UPDATE knowledge SET words = ? WHERE seq = ?", (line_of(row) or "", row["seq"]))

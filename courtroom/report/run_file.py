@@ -1,0 +1,271 @@
+"""A file that another install wrote of a run: read without trust, checked against its hash and against itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from courtroom.cases.case import Case
+from courtroom.cases.explain import explain
+from courtroom.cases.kinds import parse_case
+from courtroom.engine.answers import unpack
+from courtroom.engine.events import EVENT, Called, Event, Seated, StageBegan, Tallied, Verdict, Voted
+from courtroom.engine.interventions import Intervention, Overrule
+from courtroom.engine.payments import Payment
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.run import Run
+from courtroom.engine.run_input import RunInput
+from courtroom.engine.setup import Setup
+from courtroom.errors import CourtroomError
+from courtroom.models.apart import refuse
+from courtroom.models.request import Reply, digest_text
+from courtroom.models.spec import RECORDED
+from courtroom.questions.asides import ASIDE, Aside
+from courtroom.questions.marks import Mark
+from courtroom.report.export import FORMAT, hash_of
+from courtroom.strict import Strict
+
+LARGEST = 100 * 2**20
+"""Bytes of a file that is read."""
+DEEPEST = 60
+"""How deep lists and objects may be nested."""
+LAST = 1e11
+"""The latest time that is taken, in seconds since the epoch."""
+HARMFUL = (LookupError, ValueError, TypeError, AttributeError, StopIteration, ArithmeticError, RecursionError)
+"""What reading a file raises that was made up, or by a program of another version."""
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
+Time = Annotated[float, Field(ge=0, le=LAST)]
+Count = Annotated[int, Field(ge=0, lt=2**53)]
+
+
+class Head(Strict):
+    """The run as the file has it; what a run has only in its own store is left out."""
+
+    id: Name
+    procedure: str = Field(max_length=80)
+    case_id: Name
+    title: str = Field(min_length=1, max_length=200)
+    case_hash: str = Field(pattern=r"^[0-9a-f]{64}$")
+    seed: int = Field(ge=0, lt=2**63)
+    status: Literal["running", "paused", "done", "failed"]
+    reason: str = Field(max_length=4_000)
+    verdict: Verdict | None
+    parent: Name | None
+    origin: str = Field(max_length=40)
+    created: Time
+    wall_s: Time
+
+
+class Paid(Strict):
+    """What was paid for at one path."""
+
+    calls: Count
+    attempts: Count
+    prompt: Count
+    completion: Count
+    cost: Annotated[float, Field(ge=0, le=1e12)] | None
+
+    def payment(self) -> Payment:
+        """As the store has it."""
+        return Payment(self.calls, self.attempts, self.prompt, self.completion, self.cost)
+
+
+class Entry(Strict):
+    """A question as it was sent, text parts by their digests, and its answer."""
+
+    request: dict[str, Any]
+    reply: Reply
+
+
+class RunFile(Strict):
+    """All that is in the file, checked."""
+
+    sha256: str
+    run: Head
+    case: Case
+    setup: Setup
+    events: tuple[tuple[float, Event], ...]
+    interventions: tuple[Intervention, ...]
+    overtaken: tuple[Called, ...]
+    payments: dict[str, Paid]
+    asides: tuple[tuple[float, Aside], ...]
+    marks: tuple[Mark, ...]
+    answers: dict[str, Entry]
+    parts: Any
+    """Texts of prompts by their digests; as they are, white space included."""
+
+    def row(self) -> Run:
+        """The run as the store of this install lists it."""
+        from courtroom.engine.control import Control
+
+        return Run(
+            **{name: getattr(self.run, name) for name in Head.model_fields},
+            control=Control(),
+            owner=None,
+            heartbeat=None,
+            imported=self.sha256,
+        )
+
+
+def read_run_file(data: bytes, procedures: Mapping[str, Procedure]) -> RunFile:
+    """A run's file, if it is whole, unchanged and consistent.
+
+    Args:
+        procedures: those of this install, by name.
+
+    Raises:
+        CourtroomError: a sentence that says why it is refused.
+    """
+    document = _document(data)
+    name = (document.get("run") or {}).get("procedure") if isinstance(document.get("run"), dict) else None
+    if not isinstance(name, str) or name not in procedures:
+        raise CourtroomError(
+            f"The procedure of this run, “{str(name)[:80]}”, is not installed here. Install its package, then import the file."
+        )
+    procedure = procedures[name]
+    try:
+        found = _parsed(document, procedure)
+        _belongs_together(found, procedure)
+    except ValidationError as error:
+        raise CourtroomError(f"This file holds no run that can be read here. {explain(error)[0]}") from error
+    except CourtroomError as error:
+        raise CourtroomError(f"This file holds no run that can be read here. {error}") from error
+    except HARMFUL as error:
+        raise _no_run() from error
+    return found
+
+
+def _document(data: bytes) -> dict[str, Any]:
+    """The JSON, with the right form and hash."""
+    if len(data) > LARGEST:
+        raise CourtroomError(f"This file has {len(data) / 2**20:.0f} MB; {LARGEST // 2**20} MB are allowed.")
+    try:
+        document = json.loads(data.decode("utf-8"), parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise _no_run() from error
+    if not isinstance(document, dict) or not str(document.get("format", "")).startswith("courtroom-run-"):
+        raise _no_run()
+    if document["format"] != FORMAT:
+        raise CourtroomError(
+            f"This file has the form {str(document['format'])[:40]}, and this program reads {FORMAT}. "
+            "Export the run again with the same version of Courtroom as here."
+        )
+    if _depth(document) > DEEPEST:
+        raise _no_run()
+    stated = document.pop("sha256", None)
+    if stated != hash_of(document):
+        raise CourtroomError("This file was changed after the export: its hash does not fit. Ask for the file anew.")
+    return {**document, "sha256": stated}
+
+
+def _parsed(document: Mapping[str, Any], procedure: Procedure) -> RunFile:
+    form = {*RunFile.model_fields, "format"}
+    if set(document) != form:
+        raise _no_run()
+    setup = procedure.setup.model_validate(document["setup"])  # not as recorded: what it may ask is checked anew
+    refuse(setup.prompts, {})
+    return RunFile.model_construct(
+        sha256=document["sha256"],
+        run=Head.model_validate(document["run"]),
+        case=parse_case(document["case"]),
+        setup=setup,
+        events=tuple((_time(one), EVENT.validate_python(_rest(one), context=RECORDED)) for one in document["events"]),
+        interventions=tuple(Intervention.model_validate(one) for one in document["interventions"]),
+        overtaken=tuple(Called.model_validate(one) for one in document["overtaken"]),
+        payments={str(path): Paid.model_validate(one) for path, one in document["payments"].items()},
+        asides=tuple((_time(one), ASIDE.validate_python(_rest(one))) for one in document["asides"]),
+        marks=tuple(Mark.model_validate(one) for one in document["marks"]),
+        answers={str(key): Entry.model_validate(one) for key, one in document["answers"].items()},
+        parts=document["parts"],
+    )
+
+
+def _belongs_together(file: RunFile, procedure: Procedure) -> None:
+    """Raise where one part of the file does not fit another, so that no page falls over it."""
+    head, case, setup = file.run, file.case, file.setup
+    if head.status == "running":
+        raise CourtroomError("The run was under way when it was exported. Export it once it is paused or done.")
+    if (head.case_id, head.case_hash) != (case.id, case.content_hash()) or head.title != case.title:
+        raise CourtroomError("Its case is not the one that the run names.")
+    if case.kind != procedure.case_kind:
+        raise CourtroomError(f"{procedure.title} does not hear cases of the kind “{case.kind}”.")
+    held = RunInput(procedure, case, setup, head.seed, file.interventions)
+    for index in (0, *(one.index for one in file.interventions)):
+        scene = held.at(index).setup
+        if problems := scene.refused():
+            raise CourtroomError(problems[0])
+        refuse(scene.prompts, {})
+    events = [event for _, event in file.events]
+    stages = {"", *(event.path for event in events if isinstance(event, StageBegan))}
+    members = {member.id for event in events if isinstance(event, Seated) for member in event.members}
+    for member in (member for event in events if isinstance(event, Seated) for member in event.members):
+        if problem := member.spec.problem():
+            raise CourtroomError(f"{member.id}: {problem}.")
+    ballots = {event.ballot for event in events if isinstance(event, Voted)}
+    for event in events:
+        if event.stage not in stages:
+            raise CourtroomError(f"Nothing is known of the stage of {event.path[:80]}.")
+        if isinstance(event, Called | Voted) and event.member not in members:
+            raise CourtroomError(f"Nobody sits in the seat of {event.path[:80]}.")
+        if isinstance(event, Tallied) and event.path not in ballots:
+            raise CourtroomError(f"There are no votes for {event.path[:80]}.")
+    answers = {task.name: task.answer for task in procedure.tasks}
+    for call in (*(event for event in events if isinstance(event, Called)), *file.overtaken):
+        if call.value is not None:
+            answers[call.task].model_validate(call.value)
+    for one in file.interventions:
+        if not 0 <= one.at <= LAST or isinstance(one.action, Overrule) and not isinstance(one.action.value, dict):
+            raise _no_run()
+    if not all(0 <= mark.at <= LAST for mark in file.marks):
+        raise _no_run()
+    _prompts_are_whole(file)
+
+
+def _prompts_are_whole(file: RunFile) -> None:
+    if not isinstance(file.parts, dict) or not all(isinstance(text, str) for text in file.parts.values()):
+        raise _no_run()
+    if any(digest_text(text) != digest for digest, text in file.parts.items()):
+        raise CourtroomError("A text of a prompt is not the one that was sent.")
+    for entry in file.answers.values():
+        if set(entry.request) != {"model", "sampling", "tag", "messages"}:
+            raise _no_run()
+        unpack(entry.request["messages"], file.parts.__getitem__)
+
+
+def _depth(value: Any) -> int:
+    """How deep lists and objects are nested; counted without recursion."""
+    deepest, level = 0, [value]
+    while level and deepest <= DEEPEST:
+        deepest += 1
+        level = [inner for one in level for inner in _within(one)]
+    return deepest
+
+
+def _within(value: Any) -> Iterator[Any]:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return (one for one in inner if isinstance(one, dict | list))
+
+
+def _time(row: Mapping[str, Any]) -> float:
+    at = row["at"]
+    if isinstance(at, bool) or not isinstance(at, int | float) or not 0 <= at <= LAST:
+        raise _no_run()
+    return float(at)
+
+
+def _rest(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "at"}
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def _no_run() -> CourtroomError:
+    return CourtroomError(
+        "This is no run that Courtroom has exported as JSON. Export one on the page Runs to see the form."
+    )

@@ -1,0 +1,160 @@
+"""The runs that are selected in the list, and what can be done with all of them at once."""
+
+from __future__ import annotations
+
+import streamlit as st
+from pydantic import ValidationError
+
+from courtroom import report
+from courtroom.cases.explain import explain
+from courtroom.courthouse import Courthouse
+from courtroom.engine.store import Deleted
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.comparison import MOST
+from courtroom.evaluation.run_list import RunList
+from courtroom.language import _, translated
+from pages.parts.shared.inert import literal
+from pages.parts.shared.units import many
+
+MOST_AT_ONCE = 100
+"""So many can be marked, exported or deleted at once: what is deleted is kept in memory, to be brought back."""
+DELETED = "deleted_runs"
+TABLE = "table_runs"
+"""The runs of the comparison table, in the session."""
+
+
+def picked() -> list[str]:
+    """The runs that are selected, in the order in which they were."""
+    runs: list[str] = st.session_state.setdefault("picked", [])
+    return runs
+
+
+def is_picked(run: str) -> bool:
+    """Whether a run is selected."""
+    return run in picked()
+
+
+def pick(run: str) -> None:
+    """Select a run, or leave it out again."""
+    others = [other for other in picked() if other != run]
+    st.session_state["picked"] = [*others, run] if st.session_state[f"pick-{run}"] else others
+
+
+def pick_all(runs: list[str]) -> None:
+    """Select more runs; those that are selected stay so."""
+    st.session_state["picked"] = list(dict.fromkeys((*picked(), *runs)))
+    for run in runs:
+        st.session_state[f"pick-{run}"] = True
+
+
+def pick_none() -> None:
+    """Select nothing."""
+    for run in picked():
+        st.session_state[f"pick-{run}"] = False
+    st.session_state["picked"] = []
+
+
+def selected_bar(house: Courthouse, listed: RunList) -> None:
+    """How many runs are selected, and what can be done with them."""
+    runs = listed.there(picked())
+    if not runs:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", border=True):
+        st.markdown(_("**{runs} selected**", runs=many(len(runs), "run")), width="content")
+        beside = 2 <= len(runs) <= MOST
+        if st.button(
+            _("Compare {runs} runs", runs=len(runs)) if len(runs) > 1 else _("Compare"),
+            type="primary" if beside else "secondary",
+            icon=":material/compare:",
+            disabled=not beside,
+            help=_("Two to four runs can be read beside each other. More fit into the comparison table."),
+        ):
+            st.switch_page("pages/compare.py", query_params={"runs": ",".join(runs)})
+        if len(runs) > MOST_AT_ONCE:
+            st.caption(
+                _(
+                    "At most {most_at_once} runs can be tabled, marked, exported or deleted at once. Select fewer.",
+                    most_at_once=MOST_AT_ONCE,
+                )
+            )
+        else:
+            _many(house, runs)
+        st.button(_("Clear"), icon=":material/close:", type="tertiary", on_click=pick_none, help=_("Select no run."))
+
+
+def _many(house: Courthouse, runs: list[str]) -> None:
+    if st.button(
+        _("Add to the table"), icon=":material/table_rows:", help=_("The comparison table is on the page Compare.")
+    ):
+        tabled: list[str] = st.session_state.setdefault(TABLE, [])
+        st.session_state[TABLE] = list(dict.fromkeys((*tabled, *runs)))[:MOST_AT_ONCE]
+        st.switch_page("pages/compare.py")
+    with st.popover(_("Star or tag"), icon=":material/bookmark_add:"):
+        _mark(house, runs)
+    st.download_button(
+        _("Export"),
+        lambda: report.as_zip(house.files.export(run) for run in runs),
+        "runs.zip",
+        "application/zip",
+        icon=":material/download:",
+        help=_("One zip with a JSON file for each run. Each file can be imported by another Courtroom."),
+    )
+    if st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
+        try:
+            st.session_state[DELETED] = delete(house, runs)
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+            return
+        pick_none()
+        st.rerun(scope="app")
+
+
+def _mark(house: Courthouse, runs: list[str]) -> None:
+    with st.form("mark-selected", border=False):
+        who = st.text_input(_("Your name"), st.session_state.get("who", ""), max_chars=80).strip()
+        star = st.toggle(_("Star"))
+        tags = st.multiselect(_("Tags to add"), house.marks.tags(), accept_new_options=True, format_func=translated)
+        if not st.form_submit_button(_("Mark these runs")):
+            return
+    if not who:
+        st.error(_("Write your name: each reviewer has one mark."))
+        return
+    st.session_state["who"] = who
+    try:
+        house.marks.add(runs, who, star=star, tags=tags)
+    except ValidationError as error:
+        st.error(literal(" ".join(explain(error))))
+    else:
+        st.rerun(scope="app")
+
+
+def delete(house: Courthouse, runs: list[str]) -> tuple[Deleted, ...]:
+    """Delete runs, all or none; what brings them back.
+
+    Raises:
+        CourtroomError: one can't be read, so that it could not be brought back.
+    """
+    for run in runs:
+        house.record(run)
+        if house.runner.drives(run):
+            house.runner.stop(run)
+    with house.store.together():
+        return tuple(house.store.delete(run) for run in runs)
+
+
+def undo_bar(house: Courthouse) -> None:
+    """What was deleted last, and the way to bring it back."""
+    deleted: tuple[Deleted, ...] = st.session_state.get(DELETED, ())
+    if not deleted:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if len(deleted) == 1:
+            st.markdown(_("The run of “{title}” is deleted.", title=literal(deleted[0].title)))
+        else:
+            st.markdown(_("{deleted} are deleted.", deleted=many(len(deleted), "run")))
+        if st.button(_("Undo"), icon=":material/undo:"):
+            with house.store.together():
+                for one in deleted:
+                    house.store.restore(one)
+            del st.session_state[DELETED]
+            st.rerun()

@@ -1,0 +1,27 @@
+"""What was imported is what the page Knowledge shows next."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import wait
+
+from courtroom.courthouse import Courthouse
+from pages.parts.knowledge.import_view import SHOWN
+from tests.test_pages import house, page, texts
+
+__all__ = ["house"]  # a fixture
+
+
+def test_the_base_into_which_a_file_went_is_shown(house: Courthouse) -> None:  # noqa: F811
+    line = json.dumps({"number": 264, "text": "Who takes zithers pays for them."})
+    digest = house.imports.begin("statutes", "law.jsonl", line.encode(), "mine", "add")
+    app = page("knowledge", part="statutes")
+    app.session_state[SHOWN] = ("statutes", "mine")
+    app.run()
+    assert "An unofficial digest" in texts(app), "nothing is in it yet"
+    wait([house.runner.do(house.imports.go_on(digest, lambda what, done, total: None))])
+    app.run()
+    assert not app.exception, app.exception
+    assert "Imported from law" in texts(app)
+    app.selectbox(key="base-statutes").set_value("bundled").run()
+    assert "An unofficial digest" in texts(app), "another base can be chosen afterwards"

@@ -1,0 +1,161 @@
+"""A run that one install has exported opens in another: whole, to be read and forked, and never to be trusted further."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from courtroom import report
+from courtroom.courthouse import Courthouse
+from courtroom.engine.errors import NoSuchRun
+from courtroom.engine.interventions import AddNote
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.comparison import compare
+from courtroom.questions.marks import Mark
+from courtroom.settings import Settings
+from courtroom.shell.commands import app as shell
+from tests.full_store import SMALL, full_store
+from tests.test_pages import house as house_of_pages
+from tests.test_pages import page, texts
+
+house_here = house_of_pages
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    """The install in which the runs were made."""
+    home = tmp_path_factory.mktemp("there") / "home"
+    shutil.copytree(full_store()[0], home)
+    house = Courthouse(Settings(home=home))
+    yield house
+    house.close()
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Courthouse]:
+    """Another install."""
+    house = Courthouse(Settings(home=tmp_path / "here"))
+    yield house
+    house.close()
+
+
+def written(house: Courthouse, run: str) -> bytes:
+    return house.files.export(run)[1].encode()
+
+
+def test_every_run_opens_in_another_install_and_is_exported_again_byte_by_byte(
+    there: Courthouse, here: Courthouse
+) -> None:
+    runs = there.store.runs()
+    assert {run.procedure for run in runs} == {"cyberjurors", "verdict"}
+    for run in runs:
+        data = written(there, run.id)
+        assert here.files.take_in(data) == run.id
+        assert written(here, run.id) == data
+        before, after = there.record(run.id), here.record(run.id)
+        assert (after.tokens, after.cost, after.asked) == (before.tokens, before.cost, before.asked)
+        procedure = here.procedures[run.procedure]
+        assert report.as_html(after, procedure, here.answers, here.media)
+    assert here.family(full_store()[1])[1].run.id == full_store()[2], "a fork is still one of its parent"
+
+
+def test_an_imported_run_is_not_continued_or_steered_but_forked(there: Courthouse, here: Courthouse) -> None:
+    run, fork = full_store()[1:]
+    for one in (run, fork):
+        here.files.take_in(written(there, one))
+    assert here.store.status(fork) == "paused"
+    for act in (
+        lambda: here.runner.go(fork),
+        lambda: here.runner.step(fork),
+        lambda: here.interventions.intervene(fork, AddNote(text="Look again.")),
+        lambda: here.new_run("cyberjurors", here.library.case("oak-table"), SMALL, 0, run=run),
+    ):
+        with pytest.raises(CourtroomError, match="was imported from a file and can only be read"):
+            act()
+    new = here.fork(run, here.record(run).setup)
+    here.runner.go(new)
+    here.runner.wait(new, 30)
+    record = here.record(new)
+    assert record.run.status == "done"
+    assert record.asked > 0, "a stranger's answers are not taken for those of a model"
+    assert record.recorded == 0
+    assert compare([here.record(run), record]).differences.setup == ()
+
+
+def test_answers_of_an_imported_run_are_shown_and_serve_no_other(there: Courthouse, here: Courthouse) -> None:
+    run = full_store()[1]
+    here.files.take_in(written(there, run))
+    record = here.record(run)
+    (key, *_) = record.calls[-1].keys
+    assert here.answers.of(record.run).reply(key) == there.answers.reply(key)
+    assert here.answers.of(record.run).request(key) == there.answers.request(key)
+    assert here.answers.reply(key) is None
+
+
+def test_what_is_asked_and_marked_here_is_exported_with_it(there: Courthouse, here: Courthouse) -> None:
+    run = full_store()[1]
+    here.files.take_in(written(there, run))
+    here.marks.put(run, Mark(reviewer="Ben", comment="Odd."))
+    record = here.record(run)
+    here.interventions  # noqa: B018 (starts the engine)
+    here.interviews.ask(record, record.calls_of("juror-01")[-1], "What weighed most?", "Ben").result(30)
+    document = json.loads(written(here, run))
+    assert [mark["reviewer"] for mark in document["marks"]] == ["Ada", "Ben"]
+    assert len(document["asides"]) == 2
+    here.store.delete(run)
+    assert here.files.take_in(json.dumps(document, ensure_ascii=False, indent=1).encode()) == run
+
+
+def test_a_changed_file_is_refused_and_leaves_nothing(there: Courthouse, here: Courthouse) -> None:
+    run = full_store()[1]
+    data = written(there, run)
+    with pytest.raises(CourtroomError, match="was changed after the export"):
+        here.files.take_in(data.replace(b"Ada", b"Eve"))
+    with pytest.raises(NoSuchRun):
+        here.store.run(run)
+    here.files.take_in(data)
+    with pytest.raises(CourtroomError, match="is here already"):
+        here.files.take_in(data)
+
+
+def test_the_shell_imports_what_it_has_exported(
+    there: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = full_store()[1]
+    file, again = tmp_path / "run.json", tmp_path / "again.json"
+    file.write_bytes(written(there, run))
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+    done = CliRunner().invoke(shell, ["import", str(file)], catch_exceptions=False)
+    assert done.output == f"{run}\n"
+    assert CliRunner().invoke(shell, ["export", run, "--to", str(again)]).exit_code == 0
+    assert again.read_bytes() == file.read_bytes()
+    assert "can only be read" in str(CliRunner().invoke(shell, ["resume", full_store()[1]]).exception)
+
+
+def test_pages_show_an_imported_run_and_offer_no_way_to_continue_it(there: Courthouse, house_here: Courthouse) -> None:
+    run, fork = full_store()[1:]
+    for one in (run, fork):
+        house_here.files.take_in(written(there, one))
+    app = page("runs")
+    assert "imported" in texts(app)
+    assert f"go-{fork}" not in [button.key for button in app.button]
+    for tab in ("Members", "Votes", "Calls"):
+        app = page()
+        app.session_state["run"] = fork
+        app.session_state[f"tab-{fork}"] = tab
+        app.switch_page("pages/deliberation.py").run()
+        assert not app.exception, app.exception
+        assert "can only be read" in texts(app)
+        keys = {button.key for button in app.button}
+        assert "do-fork" in keys or not house_here.record(fork).events
+        assert not keys & {"do-run", "do-step", "do-pause", "do-stop"}
+        assert "Intervene" not in [box.label for box in app.expander]
+    app = page()
+    app.session_state["compared"] = f"{run},{fork}"
+    app.switch_page("pages/compare.py").run()
+    assert not app.exception, app.exception
