@@ -28,7 +28,9 @@ ROOT = Path(__file__).parents[1]
 Found = dict[str, set[str]]
 """Files by message; a message in two forms is `one\\0several`."""
 WORD = re.compile(r"[A-Za-z]{2,}")
-MARKUP = re.compile(r"<[^<>]*>|:material/\w+:|:(?:small|gray-badge|gray|red|green|blue|orange)\[|\]\([^)]*\)|\{\w*\}|&\w+;")
+MARKUP = re.compile(
+    r"<[^<>]*>|:material/\w+:|:(?:small|gray-badge|gray|red|green|blue|orange)\[|\]\([^)]*\)|\{\w*\}|&\w+;"
+)
 KEY = re.compile(
     r"rgba\(.*\)|#[0-9A-F]{6}|bottom center|[a-z_\-\d/.:?=&+#]*|[\w\-/.?=]*(\{\w*\}[\w\-/.?=]*)+(?<=[\w}])"
 )

@@ -51,6 +51,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
             run = house.new_run(procedure, house.library.case(case), setup, 0)
             house.runner.go(run)
             house.runner.wait(run, 20)
+        AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run()  # the first visit is drawn without the frame
         yield house
         house.close()
         st.cache_resource.clear()
@@ -192,7 +193,7 @@ def test_the_room_and_the_report_read_chinese(house: Courthouse) -> None:
     procedure, record = house.procedures[run.procedure], house.record(run.id)
     html = as_html(record, procedure, house.answers, house.media)
     head = html[html.index("<header>") : html.index("</header>")]
-    assert "裁决：" in head.replace(": ", "：")
+    assert "判决：" in head.replace(": ", "：")
     assert not ENGLISH.search(KEPT.sub(" ", MARKS.sub(" ", head)))
     assert words()["Play"] == "播放"
     drawn = read({"seats": [{"id": "clerk", "name": "Court Clerk"}], "moments": [{"kind": "stage", "title": "Turn 1"}]})

@@ -11,7 +11,7 @@ export default function (component) {
   }
   if (!kept) {
     for (const text of Object.keys(texts)) delete texts[text];
-    Object.assign(texts, given.texts);
+    Object.assign(texts, given.words);
     const host = el("div");
     const hooks = {
       call: (path, label) => button("to-call", t("Call"), label, () => parentElement.courtroom.send("call", path)),

@@ -11,6 +11,7 @@ from courtroom.experiments.results import LEARNING, ExperimentResults
 from courtroom.experiments.table import ALL
 from courtroom.figures.breakdown import draw_breakdown
 from courtroom.language import _
+from pages.parts.shared.inert import literal
 
 
 def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
@@ -24,7 +25,7 @@ def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme
         by = st.segmented_control(
             _("Results by"),
             list(titles),
-            format_func=titles.__getitem__,
+            format_func=lambda one: literal(titles[one]),
             default=next(iter(titles)),
             required=True,
             key="experiment-by",
@@ -42,7 +43,7 @@ def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme
 
 def _drawn(one: Breakdown, key: str, theme: str) -> None:
     if not one.points:
-        st.caption(_("{title} has no value here.", title=one.measure.title))
+        st.caption(_("{title} has no value here.", title=literal(one.measure.title)))
         return
     st.plotly_chart(draw_breakdown(one, theme), key=f"experiment-{key}-figure")
     with st.expander(_("The same as a table")):

@@ -33,7 +33,7 @@ def room_view(record: Record, procedure: Procedure, start: int | None = None, *,
     data = {
         "scene": read(shown.model_dump(mode="json", exclude_defaults=True)),
         "language": language(),
-        "texts": words(),
+        "words": words(),
         "version": version(shown),
         "start": start,
         "play": play,

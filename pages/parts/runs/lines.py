@@ -69,7 +69,7 @@ class Lines:
         origin = _(" · a fork of {parent}", parent=literal(row.parent)) if row.parent else ""
         origin += _(" · imported") if row.imported else ""
         star = ":material/star: " if marked.star else ""
-        tags = "".join(_(" :gray-badge[{tag}]", tag=literal(tag)) for tag in marked.tags)
+        tags = "".join(f" :gray-badge[{literal(tag)}]" for tag in marked.tags)
         case.markdown(f"{star}**{literal(row.title)}**{tags}  \n:small[:gray[{literal(row.id)}{origin}]]")
         procedure.markdown(
             literal(known.title) if known else _("{procedure} (not installed)", procedure=literal(row.procedure))

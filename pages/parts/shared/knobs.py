@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from courtroom.cases.case import Case
 from courtroom.engine.knobs import Group, Widget, bounds, comes_first, fields_drawn, group_of, is_group, plain
 from courtroom.engine.setup import Budget, Setup
-from courtroom.language import _, translated
+from courtroom.language import _, listed, translated
 from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import declared, literal
@@ -44,7 +44,7 @@ def knobs(draft: SetupDraft, case: Case) -> None:
         _grid({name: field for name, field in first.items() if name not in offered}, draft.values, draft, "")
         if more := {name: field for name, field in mine.items() if name not in first}:
             changed = any(draft.values[name] != _default(field) for name, field in more.items())
-            titles = ", ".join(field.title or name for name, field in more.items())
+            titles = listed(field.title or name for name, field in more.items())
             opened = st.session_state.setdefault(
                 draft.key(f"more-{group}"), changed
             )  # nothing folds while one works in it
