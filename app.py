@@ -29,7 +29,11 @@ if st.context.theme.type == "dark":  # Streamlit writes white on the light blue 
     )
     st.html(f"<style>{primary}, {primary} * {{ color: #12161F; }}</style>")
 
-SEAT = st.Page("pages/seat.py", title=_("Seat"), icon=":material/person:")
+# The link of a seat or of an audience opens that page alone: nothing else is there to go to.
+ALONE = {
+    "seat": st.Page("pages/seat.py", title=_("Seat"), icon=":material/person:"),
+    "audience": st.Page("pages/audience.py", title=_("Audience"), icon=":material/groups:"),
+}
 PAGES = [
     st.Page("pages/cases.py", title=_("Cases"), icon=":material/folder_open:", default=True),
     st.Page("pages/setup.py", title=_("Setup"), icon=":material/tune:"),
@@ -39,11 +43,11 @@ PAGES = [
     st.Page("pages/experiments.py", title=_("Experiments"), icon=":material/science:"),
     st.Page("pages/runs.py", title=_("Runs"), icon=":material/history:"),
     st.Page("pages/compare.py", title=_("Compare"), icon=":material/compare:"),
+    st.Page("pages/playlists.py", title=_("Playlists"), icon=":material/playlist_play:", visibility="hidden"),
 ]
-# A seat's link opens that page alone: nothing else is there to go to.
-seated = "seat" in st.query_params or st.session_state.get("seated", False)
-st.session_state["seated"] = seated
-page = st.navigation([SEAT], position="hidden") if seated else st.navigation(PAGES, position="top")
+alone = next((name for name in ALONE if name in st.query_params), st.session_state.get("alone"))
+st.session_state["alone"] = alone
+page = st.navigation([ALONE[alone]], position="hidden") if alone else st.navigation(PAGES, position="top")
 switch()
 try:
     page.run()

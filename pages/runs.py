@@ -22,6 +22,8 @@ house = courthouse()
 listed = RunList(house.database)
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     st.title(_("Runs"))
+    if house.playlists.names() and st.button(_("Playlists"), icon=":material/playlist_play:", type="tertiary"):
+        st.switch_page("pages/playlists.py")
     import_run(house)
 undo_bar(house)
 

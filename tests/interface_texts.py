@@ -34,7 +34,7 @@ MARKUP = re.compile(
 KEY = re.compile(
     r"rgba\(.*\)|#[0-9A-F]{6}|bottom center|[a-z_\-\d/.:?=&+#]*|[\w\-/.?=]*(\{\w*\}[\w\-/.?=]*)+(?<=[\w}])"
 )
-STYLE = re.compile(r"\s*<style|:is\(|[\w-]+:[^ ]+;|<\w+ [^>]*$|[^<>]*\"><|url\(")
+STYLE = re.compile(r"\s*<style|\s*export default|\.st-key|:is\(|[\w-]+:[^ ]+;|<\w+ [^>]*$|[^<>]*\"><|url\(")
 NO_TEXT = {
     *(
         "ABCD",
@@ -53,7 +53,14 @@ NO_TEXT = {
         "PNG",
         "GIF",
     ),
-    *("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE", "COURTROOM_CONNECTIONS", "Courtroom", "Ctrl+Enter"),
+    *(
+        "OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE",
+        "COURTROOM_CONNECTIONS",
+        "Courtroom",
+        "Ctrl+Enter",
+        " open",
+        "{x}?playlist={x}&stop=1",
+    ),
     *(
         "[data-testid^='stBaseButton-primary']:not(:disabled)",
         "judgment/similar-{x}-",

@@ -12,8 +12,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
 
-import numpy as np
-
 from courtroom.knowledge.chroma_apart import Broken, ChromaApart
 from courtroom.knowledge.embedding import Vectors
 from courtroom.knowledge.facets import ALL, Facets, Filter
@@ -34,7 +32,7 @@ class Batch(NamedTuple):
     facets: list[Facets]
 
 
-class Graph(Protocol):
+class VectorGraph(Protocol):
     """Vectors of records as they were at one version."""
 
     def seal(self, made_with: str) -> Seal | None:
@@ -114,6 +112,8 @@ class DiskGraph:
             Broken: Chroma failed.
             OSError: the folder can't be written.
         """
+        import numpy as np
+
         before = read_seal(self._folder)
         base = before if before is not None and before.made_with == seal.made_with else None
         self._folder.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,6 @@ from itertools import islice
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from filelock import FileLock
 
 from courtroom.errors import CourtroomError
@@ -19,7 +18,7 @@ from courtroom.knowledge.changes import FEW, NOTHING, Changed, Records
 from courtroom.knowledge.chroma_apart import Broken
 from courtroom.knowledge.embedding import DEFAULT, Embedding, Vectors
 from courtroom.knowledge.facets import ALL, Facets, Filter
-from courtroom.knowledge.graph import Batch, DiskGraph, Graph, ServerGraph, engine
+from courtroom.knowledge.graph import Batch, DiskGraph, ServerGraph, VectorGraph, engine
 from courtroom.knowledge.sealed import Seal
 from courtroom.settings import Settings
 
@@ -55,7 +54,7 @@ class VectorIndex:
     def __init__(self, settings: Settings, collection: str, embedding: Embedding, few: int = FEW) -> None:
         self._settings, self._embedding, self._few = settings, embedding, few
         self._folder = settings.chroma / collection  # its own: mending one collection leaves the others alone
-        self._graph: Graph = (
+        self._graph: VectorGraph = (
             ServerGraph(settings, collection) if settings.chroma_host else DiskGraph(self._folder, collection)
         )
         self._lock = threading.RLock()
@@ -241,6 +240,8 @@ class VectorIndex:
         return [(name, round(cosine, 6)) for name, cosine in sorted(found, key=lambda pair: -pair[1])[:k]]
 
     def _compared(self, vector: Vectors, only: Filter) -> list[tuple[str, float]]:
+        import numpy as np
+
         if not self._fresh:
             return []
         if self._rows is None:

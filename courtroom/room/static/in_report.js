@@ -3,6 +3,7 @@
 {
   Object.assign(texts, JSON.parse(document.getElementById("texts").textContent));
   Object.assign(texts, JSON.parse(document.getElementById("texts").textContent));
+  Object.assign(texts, JSON.parse(document.getElementById("texts").textContent));
   const host = document.getElementById("room");
   const place = (path) => document.getElementById(`call-${path}`);
   const room = mountRoom(host, {

@@ -3,11 +3,11 @@
 const SPEEDS = [1, 2, 4, 8, 16];
 const UNIT_MS = 400;
 
-function timelinePart(go, present, recounting) {
+function timelinePart(go, present, recounting, keep) {
   const box = el("section", "timeline"); box.setAttribute("aria-label", t("Timeline"));
   const play = button("act go", "▶", t("Play"), () => (timer ? stop() : start()));
-  const back = button("act", "◀", t(t("One step back")), () => { stop(); go(at - 1); });
-  const next = button("act", "▶▏", t(t("One step on")), () => { stop(); go(at + 1); });
+  const back = button("act", "◀", t("One step back"), () => { stop(); go(at - 1); });
+  const next = button("act", "▶▏", t("One step on"), () => { stop(); go(at + 1); });
   const end = button("act end", t("Live"), t("To the end"), () => { stop(); go(Infinity); });
   const speed = el("select", "pick"); speed.setAttribute("aria-label", t("Speed"));
   fill(speed, SPEEDS.map((times) => [String(times), `${times}×`])); speed.value = "4";
@@ -19,7 +19,8 @@ function timelinePart(go, present, recounting) {
   const rail = el("div", "rail", null, stages, ticks, marks, head, range);
   const presenting = button("act wide", t("Present"), t("Fill the screen with large type"), present);
   const again = button("act wide", t("Recount"), t("Count the votes by other rules"), recounting);
-  box.append(el("div", "row", null, back, play, next, speed, end, told, el("span", "grow"), again, presenting), rail);
+  const keeping = keep ? [button("act wide keep", `＋ ${t("Playlist")}`, t("Add this moment to a playlist"), () => { stop(); keep(at); })] : [];
+  box.append(el("div", "row", null, back, play, next, speed, end, told, el("span", "grow"), ...keeping, again, presenting), rail);
   let scene = null, at = -1, timer = null, drawn = "", positions = { at: [], each: [] };
 
   function start() {

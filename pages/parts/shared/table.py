@@ -33,6 +33,11 @@ def heads(frame: pd.DataFrame, config: Mapping[str, Any] | None = None) -> dict[
     return {**{name: translated(str(name)) for name in frame.columns}, **(config or {})}
 
 
+def in_language(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table without settings of its columns, heads and all."""
+    return _read(frame).rename(columns=heads(frame))
+
+
 def _read(frame: pd.DataFrame) -> pd.DataFrame:
     """The same rows with the engine's words in the reader's language."""
     return (
