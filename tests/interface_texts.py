@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
@@ -182,7 +183,10 @@ def _names(kind: Any, before: str) -> Iterator[str]:
 
 
 def _bundled() -> Iterator[tuple[str, str]]:
-    """What the bundled personas are like, and where bundled cases are from."""
+    """What the bundled personas are like, what bundled experiments are, and where bundled cases are from."""
+    for path in sorted((DATA / "experiments").glob("*.toml")):
+        experiment = tomllib.loads(path.read_text(encoding="utf-8"))
+        yield from ((experiment.get(name, ""), "data/experiments") for name in ("title", "about"))
     for path in sorted((DATA / "cases").glob("*/case.json")):
         yield json.loads(path.read_text(encoding="utf-8")).get("source", ""), "data/cases"
     for persona in json.loads((DATA / "personas.json").read_text(encoding="utf-8")):

@@ -8,7 +8,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.language import _
+from courtroom.language import _, translated
 from courtroom.room.scene import Moment
 from pages.parts.shared.inert import escaped
 
@@ -62,8 +62,8 @@ def _case(case: Case) -> Iterator[tuple[str, str]]:
     yield from case.sections()
     if isinstance(case, Dispute):
         deal = case.transaction
-        yield "What was ordered", f"{deal.product}, {deal.price:,.2f} {deal.currency}\n{deal.description}".strip()
+        yield _("What was ordered"), f"{deal.product}, {deal.price:,.2f} {deal.currency}\n{deal.description}".strip()
         if case.chat:
-            yield "Chat", "\n".join(f"{line.speaker}: {line.text}" for line in case.chat)
+            yield _("Chat"), "\n".join(f"{line.speaker}: {line.text}" for line in case.chat)
         for piece in case.evidence:
-            yield f"Evidence of the {piece.side}", piece.text
+            yield _("Evidence of the {side}", side=translated(piece.side)), piece.text

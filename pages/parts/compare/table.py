@@ -11,6 +11,7 @@ from courtroom.evaluation.run_table import run_table
 from courtroom.language import _
 from pages.parts.runs.picked import TABLE
 from pages.parts.shared.records import read
+from pages.parts.shared.table import heads
 from pages.parts.shared.units import many
 
 
@@ -29,10 +30,13 @@ def comparison_table(house: Courthouse) -> None:
             key=f"table-{len(runs)}",
             on_select="rerun",
             selection_mode="multi-row",
-            column_config={
-                "share": st.column_config.NumberColumn(_("share"), format="percent"),
-                "cost": st.column_config.NumberColumn(_("cost"), format="dollar"),
-            },
+            column_config=heads(
+                table,
+                {
+                    "share": st.column_config.NumberColumn(_("share"), format="percent"),
+                    "cost": st.column_config.NumberColumn(_("cost"), format="dollar"),
+                },
+            ),
         )
         rows = [runs[number] for number in chosen["selection"]["rows"]]
         with st.container(horizontal=True, vertical_alignment="center"):

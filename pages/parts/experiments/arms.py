@@ -19,6 +19,7 @@ from courtroom.models.spec import OFFLINE, PERSON
 from pages.parts.experiments.files import kept_file
 from pages.parts.shared.inert import literal
 from pages.parts.shared.model_picker import reachable
+from pages.parts.shared.table import table
 from pages.parts.shared.vary import knob_values, varied
 
 FILES = ["jsonl", "csv", "tsv", "json"]
@@ -50,9 +51,7 @@ def chosen_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
     ]
     arms += _predictions()
     if arms:
-        st.dataframe(
-            pd.DataFrame([_shown(arm) for arm in arms]), hide_index=True, width="stretch", key="experiment-arms-table"
-        )
+        table(pd.DataFrame([_shown(arm) for arm in arms]), key="experiment-arms-table")
     return arms
 
 

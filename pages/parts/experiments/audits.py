@@ -17,6 +17,7 @@ from courtroom.questions.naming import MEANINGS
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.records import read
+from pages.parts.shared.table import table
 from pages.parts.shared.units import count, many, money
 
 LOOK_S = 1.0
@@ -59,7 +60,7 @@ def _table(house: Courthouse, found: ExperimentResults) -> None:
         st.caption(_("No change of sides in these runs was audited yet."))
         return
     names = [name for name in MEANINGS if any(name in line.shares for line in lines)]
-    table = [
+    audited = [
         {
             "arm": line.arm,
             "runs": line.runs,
@@ -68,7 +69,7 @@ def _table(house: Courthouse, found: ExperimentResults) -> None:
         }
         for line in lines
     ]
-    st.dataframe(pd.DataFrame(table), hide_index=True, width="stretch")
+    table(pd.DataFrame(audited))
 
 
 def _start(house: Courthouse, runs: Sequence[str], seeds: int) -> None:

@@ -10,8 +10,9 @@ from courtroom.experiments.measures import Measure
 from courtroom.experiments.results import LEARNING, ExperimentResults
 from courtroom.experiments.table import ALL
 from courtroom.figures.breakdown import draw_breakdown
-from courtroom.language import _
+from courtroom.language import _, translated
 from pages.parts.shared.inert import literal
+from pages.parts.shared.table import table
 
 
 def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
@@ -48,6 +49,9 @@ def _drawn(one: Breakdown, key: str, theme: str) -> None:
     st.plotly_chart(draw_breakdown(one, theme), key=f"experiment-{key}-figure")
     with st.expander(_("The same as a table")):
         form = "percent" if one.measure.percent else "%.3g"
-        values = {name: st.column_config.NumberColumn(format=form) for name in (one.measure.title, "from", "to")}
-        shares = {"share of cells": st.column_config.NumberColumn(format="percent")}
-        st.dataframe(pd.DataFrame(one.rows()), hide_index=True, width="stretch", column_config={**values, **shares})
+        values = {
+            name: st.column_config.NumberColumn(translated(name), format=form)
+            for name in (one.measure.title, "from", "to")
+        }
+        shares = {"share of cells": st.column_config.NumberColumn(_("share of cells"), format="percent")}
+        table(pd.DataFrame(one.rows()), {**values, **shares})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -15,10 +16,14 @@ from courtroom.language import _
 from pages.parts.experiments.progress import do
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.table import table
 from pages.parts.shared.units import many
 
 MOST_REASONS = 5
-RUN = st.column_config.LinkColumn(_("run"), display_text=r"run=(.+)$")
+
+
+def _link() -> Any:
+    return st.column_config.LinkColumn(_("run"), display_text=r"run=(.+)$")
 
 
 def failures(house: Courthouse, found: ExperimentResults) -> None:
@@ -52,7 +57,7 @@ def failures(house: Courthouse, found: ExperimentResults) -> None:
                 }
                 for row in failed
             ]
-            st.dataframe(pd.DataFrame(lines), hide_index=True, width="stretch", column_config={"run": RUN})
+            table(pd.DataFrame(lines), {"run": _link()})
 
 
 def every_cell(found: ExperimentResults) -> None:
@@ -62,7 +67,7 @@ def every_cell(found: ExperimentResults) -> None:
         frame["run"] = [
             f"deliberation?run={row.run}" if row.run and row.state == "done" else None for row in found.rows
         ]
-        st.dataframe(frame, hide_index=True, width="stretch", column_config={"run": RUN})
+        table(frame, {"run": _link()})
 
 
 def downloads(found: ExperimentResults) -> None:

@@ -8,7 +8,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.experiments.recipes import FIRST, recipe
 from courtroom.language import _
 from pages.parts.experiments.recipes import use
-from pages.parts.shared.inert import literal
+from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.units import many, moment
 
 
@@ -76,7 +76,7 @@ def _welcome(house: Courthouse) -> None:
             ("Datasets", "Bring a dataset", ":material/upload:"),
             ("New", "Choose cases and arms", ":material/tune:"),
         ):
-            st.button(title, key=f"experiment-to-{part}", icon=icon, on_click=_turn_to, args=(part,))
+            st.button(declared(title), key=f"experiment-to-{part}", icon=icon, on_click=_turn_to, args=(part,))
 
 
 def _turn_to(part: str) -> None:

@@ -15,6 +15,7 @@ from courtroom.experiments.store import State, StoredExperiment
 from courtroom.language import _
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.table import table
 from pages.parts.shared.units import count, duration, money
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green"]]] = {
@@ -84,7 +85,7 @@ def _by_arm(
              "Tokens": count(tokens), "Money": money(cost) if calls else "–"}
         )  # fmt: skip
     bar = st.column_config.ProgressColumn(_("Progress"), format="percent", min_value=0, max_value=1)
-    st.dataframe(pd.DataFrame(lines), hide_index=True, width="stretch", column_config={"Progress": bar})
+    table(pd.DataFrame(lines), {"Progress": bar})
 
 
 def _budget(house: Courthouse, kept: StoredExperiment) -> None:

@@ -16,6 +16,7 @@ from courtroom.language import _
 from pages.parts.experiments.list import open_experiment
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.table import table
 from pages.parts.shared.units import count, duration, many, money
 
 
@@ -79,7 +80,7 @@ def _takes(takes: ExperimentEstimate) -> None:
         }
         for arm in takes.arms
     ]
-    st.dataframe(pd.DataFrame(lines), hide_index=True, width="stretch")
+    table(pd.DataFrame(lines))
 
 
 def _rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:

@@ -17,7 +17,7 @@ HEADS = (
     *(N_("outcome known"), N_("categories"), N_("characters (mean)"), N_("characters (median)"), N_("characters (most)")),
     *(N_("follower"), N_("followed"), N_("knob"), N_("now"), N_("link"), N_("case"), N_("arm"), N_("state"), N_("outcome")),
     *(N_("cost"), N_("latency"), N_("reason"), N_("repeat"), N_("category"), N_("none"), N_("repeated"), N_("prediction")),
-    *(N_("statutes"), N_("charges"), N_("First instance"), N_("Second instance"), N_("same"), N_("different"), N_("imported")),
+    *(N_("statutes"), N_("charges"), N_("cases"), N_("First instance"), N_("Second instance"), N_("same"), N_("different"), N_("imported")),
     *(N_("running"), N_("paused"), N_("done"), N_("waiting"), N_("cancelled"), N_("recorded"), N_("person")),
 )  # fmt: skip
 """Heads of columns and single words in them that are made where nobody looks at them."""
