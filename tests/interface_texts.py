@@ -185,8 +185,9 @@ def _names(kind: Any, before: str) -> Iterator[str]:
 def _bundled() -> Iterator[tuple[str, str]]:
     """What the bundled personas are like, what bundled experiments are, and where bundled cases are from."""
     for path in sorted((DATA / "experiments").glob("*.toml")):
-        experiment = tomllib.loads(path.read_text(encoding="utf-8"))
-        yield from ((experiment.get(name, ""), "data/experiments") for name in ("title", "about"))
+        text = path.read_text(encoding="utf-8")
+        remarks = [line.removeprefix("# ") for line in text.splitlines() if line.startswith("# ")]
+        yield from ((one, "data/experiments") for one in (tomllib.loads(text)["title"], *remarks))
     for path in sorted((DATA / "cases").glob("*/case.json")):
         yield json.loads(path.read_text(encoding="utf-8")).get("source", ""), "data/cases"
     for persona in json.loads((DATA / "personas.json").read_text(encoding="utf-8")):
