@@ -40,6 +40,7 @@ def app_server(
     environment: Mapping[str, str] | None = None,
     command: Sequence[str] = STREAMLIT,
     port_option: str = "--server.port",
+    path: str = "",
 ) -> Iterator[AppServer]:
     """The app over a store, on a free port; ends with a look into what it wrote.
 
@@ -48,16 +49,18 @@ def app_server(
         folder: where the command is started.
         command: what opens the app.
         port_option: how the command is told the port.
+        path: under which the app answers, such as `/court`.
 
     Raises:
         AssertionError: the app ended by itself, or its log holds a traceback.
     """
     home.mkdir(parents=True, exist_ok=True)
     port, written = free_port(), home / "streamlit.log"
+    under = ("--server.baseUrlPath", path) if path else ()
     with (
         written.open("wb") as log,
         subprocess.Popen(
-            [*command, "--server.headless", "true", port_option, str(port)],
+            [*command, "--server.headless", "true", port_option, str(port), *under],
             cwd=folder,
             env={**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)},
             stdout=log,
@@ -65,7 +68,7 @@ def app_server(
         ) as process,
     ):
         try:
-            yield AppServer(_answering(port, process.poll, written), process.pid)
+            yield AppServer(_answering(port, process.poll, written, path), process.pid)
         finally:
             process.terminate()
     _without_traceback(written)
@@ -108,9 +111,9 @@ def free_port() -> int:
     return port
 
 
-def _answering(port: int, ended: Callable[[], int | None], written: Path) -> str:
+def _answering(port: int, ended: Callable[[], int | None], written: Path, path: str = "") -> str:
     """The address of the server at this port, once it answers."""
-    url = f"http://localhost:{port}"
+    url = f"http://localhost:{port}{path}"
     while True:
         try:
             urllib.request.urlopen(f"{url}/_stcore/health").close()

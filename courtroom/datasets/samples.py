@@ -16,7 +16,7 @@ PREFIX = "sample-"
 
 
 @dataclass(frozen=True)
-class Sample:
+class CaseSample:
     """Bundled cases that make one dataset."""
 
     name: str
@@ -28,9 +28,9 @@ class Sample:
     """Ids in the library; of labelled texts, the task that has them all."""
 
 
-def samples(library: Library) -> tuple[Sample, ...]:
+def samples(library: Library) -> tuple[CaseSample, ...]:
     """All of them: one for each kind of case, and one for each task of labelled texts."""
-    found: list[Sample] = []
+    found: list[CaseSample] = []
     by_kind: dict[tuple[str, str], list[str]] = {}
     for one in library.cases():
         if not one.bundled:
@@ -38,11 +38,11 @@ def samples(library: Library) -> tuple[Sample, ...]:
         if one.kind == "labelled":
             task = library.case(one.id)
             assert isinstance(task, LabelledTask)
-            found.append(Sample(PREFIX + one.id, one.title, one.kind, len(task.items), (one.id,)))
+            found.append(CaseSample(PREFIX + one.id, one.title, one.kind, len(task.items), (one.id,)))
         else:
             by_kind.setdefault((one.kind, one.kind_title), []).append(one.id)
     kinds = [
-        Sample(f"{PREFIX}{'-'.join(title.lower().split())}s", f"{title}s", kind, len(ids), tuple(sorted(ids)))
+        CaseSample(f"{PREFIX}{'-'.join(title.lower().split())}s", f"{title}s", kind, len(ids), tuple(sorted(ids)))
         for (kind, title), ids in by_kind.items()
     ]
     return (*kinds, *found)
@@ -59,7 +59,7 @@ def add_sample(datasets: Datasets, library: Library, name: str) -> DatasetInfo:
     return there or datasets.add(name, _rows(library, sample), SOURCE)
 
 
-def _rows(library: Library, sample: Sample) -> Iterator[Row]:
+def _rows(library: Library, sample: CaseSample) -> Iterator[Row]:
     for number, case in enumerate(one for name in sample.cases for one in _single(library.case(name))):
         yield Row(id=case.id, case=case, category=str(getattr(case, "category", "")), number=number, place=SOURCE)
 

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import version as installed
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
@@ -75,6 +74,8 @@ class VectorGraph(Protocol):
 @cache
 def engine() -> str:
     """The engine with its parameters, as a seal names it."""
+    from importlib.metadata import version as installed
+
     return f"chroma {installed('chromadb')}; {', '.join(f'{name} {value}' for name, value in HNSW.items())}"
 
 

@@ -7,11 +7,10 @@ import hashlib
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
-
-from filelock import FileLock
 
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.changes import FEW, NOTHING, Changed, Records
@@ -62,7 +61,7 @@ class VectorIndex:
         self._version = NOTHING  # of the records, as this process has them
         self._hidden: set[str] = set()  # records that are in the graph, and differ now or are gone
         self._fresh: dict[str, tuple[Vectors, Facets]] = {}
-        self._rows: Vectors | None = None  # of what is fresh
+        self._rows: Any = None  # of what is fresh, shape (records, dimensions)
         self._syncing: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
     async def search(
@@ -76,10 +75,10 @@ class VectorIndex:
         Raises:
             CourtroomError: Chroma fails even on an index made anew.
         """
-        (vector,) = await self._embedding.embed([text])
 
         async def look() -> list[tuple[str, float]]:
-            await self._sync(records)
+            # At once, as a new process loads what embeds while Chroma's loads the graph.
+            (vector,), _ = await asyncio.gather(self._embedding.embed([text]), self._sync(records))
             return await self._do(lambda: self._nearest(vector, k, frozenset(exclude), only))
 
         return await self._mending(look)
@@ -134,6 +133,8 @@ class VectorIndex:
             changed = await asyncio.to_thread(records.changed, self._version)
         vectors = await self._embedding.embed(list(changed.texts.values()))
         await self._do(lambda: self._note(changed, vectors, version))
+        if self._base is not None:
+            await self._do(partial(self._graph.check, self._base))
 
     async def _take_in(self, records: Records, version: int, progress: Progress) -> None:
         """Have the graph hold all records; where another process does so, wait for it and look again."""
@@ -147,6 +148,8 @@ class VectorIndex:
                 embedded = self._embedding.embed([changed.texts[name] for name in some])
                 vectors = asyncio.run_coroutine_threadsafe(embedded, loop).result()
                 yield Batch(some, vectors, [changed.facets[name] for name in some])
+
+        from filelock import FileLock  # only where an index is on disk
 
         def work() -> None:
             self._folder.parent.mkdir(parents=True, exist_ok=True)
@@ -237,7 +240,8 @@ class VectorIndex:
                     break
                 wanted *= 2
             found += here
-        return [(name, round(cosine, 6)) for name, cosine in sorted(found, key=lambda pair: -pair[1])[:k]]
+        # Of equals the smaller id comes first, in whatever order they were written.
+        return sorted(((name, round(cosine, 6)) for name, cosine in found), key=lambda pair: (-pair[1], pair[0]))[:k]
 
     def _compared(self, vector: Vectors, only: Filter) -> list[tuple[str, float]]:
         import numpy as np
@@ -245,8 +249,9 @@ class VectorIndex:
         if not self._fresh:
             return []
         if self._rows is None:
-            self._rows = np.stack([row for row, _ in self._fresh.values()])
-        cosines = self._rows @ vector
+            # In double precision a cosine does not depend on how many rows stand beside its own.
+            self._rows = np.stack([row for row, _ in self._fresh.values()]).astype(np.float64)
+        cosines = self._rows @ vector.astype(np.float64)
         return [
             (name, float(cosine))
             for (name, (_, facets)), cosine in zip(self._fresh.items(), cosines, strict=True)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from courtroom import Court, Member, Verdict
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.procedures.discussion.setup import DiscussionSetup, point_of_view
-from courtroom.procedures.discussion.tasks import Said, Speak, Statement, SumUp
+from courtroom.procedures.discussion.tasks import Remark, Speak, Statement, SumUp
 
 Session = Court[Dispute, DiscussionSetup]
 
 
 async def deliberate(court: Session) -> Verdict:
     """As many turns as the setup says; the majority of the last one decides."""
-    said: tuple[Said, ...] = ()
+    said: tuple[Remark, ...] = ()
     summary = ""
     for turn in range(1, court.setup.turns + 1):
         await court.stage(f"Turn {turn}", "round")
         speakers = court.panel("speaker")
         if court.setup.order == "one-by-one":
-            now: tuple[Said, ...] = ()
+            now: tuple[Remark, ...] = ()
             for speaker in speakers:
                 one = await speak(court, speaker, turn, (*said, *now), "")
                 now = (*now, one) if one else now
@@ -43,7 +43,7 @@ async def deliberate(court: Session) -> Verdict:
     )
 
 
-async def speak(court: Session, speaker: Member, turn: int, said: tuple[Said, ...], summary: str) -> Said | None:
+async def speak(court: Session, speaker: Member, turn: int, said: tuple[Remark, ...], summary: str) -> Remark | None:
     """One speaker's statement, and its vote; None where it abstains."""
     task = Speak(
         case=court.case,
@@ -57,4 +57,4 @@ async def speak(court: Session, speaker: Member, turn: int, said: tuple[Said, ..
     )
     answer: Statement | None = await court.try_ask(speaker, task)
     court.vote(speaker, answer.verdict if answer else None, (answer.statement,) if answer else ())
-    return Said(name=speaker.name, turn=turn, statement=answer.statement, verdict=answer.verdict) if answer else None
+    return Remark(name=speaker.name, turn=turn, statement=answer.statement, verdict=answer.verdict) if answer else None

@@ -27,7 +27,7 @@ class Digest(Answer):
     )
 
 
-class Said(Strict):
+class Remark(Strict):
     """A statement as others read it."""
 
     name: str
@@ -48,7 +48,7 @@ class Speak(Task[Statement]):
     point_of_view: str = ""
     turn: int
     turns: int
-    said: tuple[Said, ...] = ()
+    said: tuple[Remark, ...] = ()
     summary: str = ""
 
 
@@ -57,5 +57,5 @@ class SumUp(Task[Digest]):
 
     name, title = "sum-up", "Summary of a turn"
     case: Dispute
-    said: tuple[Said, ...]
+    said: tuple[Remark, ...]
     before: str = ""
