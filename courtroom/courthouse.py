@@ -38,6 +38,7 @@ from courtroom.media.store import media_of
 from courtroom.models.apart import refuse
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.connections import Connections
+from courtroom.models.keys import scrubbed
 from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
@@ -91,7 +92,7 @@ class Courthouse:
         self._more = tuple(procedures)
         self.connections = Connections.read(self.settings.connections, connections)
         self.database = Database(self.settings.database)
-        self._log = LogFile(self.settings.log)
+        self._log = LogFile(self.settings.log_file, self.settings.log == "json", scrubbed)
         self.media = media_of(self.settings)
         self.library = Library(self.database, self.media)
         self.datasets = Datasets(self.database)

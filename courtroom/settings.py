@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -25,6 +26,8 @@ class Settings(BaseSettings):
     connections: Path | None = None
     media: str = Field("", pattern=r"^([a-z0-9]+://[^@]+)?$")
     """Where media are kept, as an fsspec URL such as `s3://bucket/folder`; empty is the folder of everything else."""
+    log: Literal["text", "json"] = "text"
+    """The form of the log; as JSON it is written to standard error too."""
     data_folder: Path | None = None
     """The folder whose files and folders visitors of the app may import as datasets; None is none of the server's files."""
 
@@ -56,7 +59,7 @@ class Settings(BaseSettings):
         return self.home / "words"
 
     @property
-    def log(self) -> Path:
+    def log_file(self) -> Path:
         """The log file."""
         return self.home / "courtroom.log"
 

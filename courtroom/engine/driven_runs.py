@@ -23,6 +23,7 @@ from courtroom.engine.run import Steering
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.models.keys import KEYS
+from courtroom.store.log import about
 from courtroom.store.writer import Writer
 
 log = logging.getLogger(__name__)
@@ -179,6 +180,10 @@ class DrivenRuns:
 
     async def _drive(self, driven: DrivenRun) -> None:
         KEYS.set(driven.keys)
+        with about(run=driven.run):
+            await self._driven(driven)
+
+    async def _driven(self, driven: DrivenRun) -> None:
         run, say = driven.run, partial(self._store.set_status, driven.run)
         hand = Hand(self._store.lease, run, self._driver.owner, self._writer, partial(self._wrong, driven))
         try:

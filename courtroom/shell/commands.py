@@ -23,7 +23,7 @@ from courtroom.shell.procedures import new_procedure, options, procedures
 from courtroom.shell.questions import audit, interview, mark, marks
 from courtroom.shell.runs import export, import_run, resume, run, runs, show
 from courtroom.shell.sweep import sweep
-from courtroom.shell.upkeep import backup, doctor
+from courtroom.shell.upkeep import backup, doctor, health
 from courtroom.store.file import explained
 
 app = typer.Typer(
@@ -43,7 +43,22 @@ app.callback()(options)
 app.command("new-procedure")(new_procedure)
 app.command("import")(import_run)
 QUESTIONS = (audit, interview, mark, marks)
-for command in (run, resume, show, runs, export, fork, compare, sweep, align, *QUESTIONS, procedures, doctor, backup):
+for command in (
+    run,
+    resume,
+    show,
+    runs,
+    export,
+    fork,
+    compare,
+    sweep,
+    align,
+    *QUESTIONS,
+    procedures,
+    doctor,
+    health,
+    backup,
+):
     app.command(command.__name__)(command)
 
 
