@@ -43,6 +43,7 @@ from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
+from courtroom.models.telemetry import telemetry
 from courtroom.panel.panels import PanelStore
 from courtroom.questions.asides import AsideStore
 from courtroom.questions.audience import AudienceStore
@@ -112,6 +113,7 @@ class Courthouse:
         self._pools: set[str] = set()
         self._offering = threading.Lock()
         self._streaming = streaming
+        self._telemetry = telemetry()
         self._warmed = False
         self._lock = threading.Lock()
         self._runner: Runner | None = None
@@ -231,13 +233,14 @@ class Courthouse:
                 self._runner = Runner(
                     self.store,
                     self.procedures,
-                    Asker(self.answers, self.pool, self.writer),
+                    Asker(self.answers, self.pool, self.writer, self._telemetry),
                     self.writer,
                     self.knowledge,
                     self.capabilities,
                     self.people,
                     self._warm,
                     self._streaming,
+                    self._telemetry,
                 )
             return self._runner
 
@@ -388,6 +391,7 @@ class Courthouse:
                 self._runner.close(pool.close if isinstance(pool, ModelPool) else None)
                 self._runner = None
         self.writer.close()
+        self._telemetry.close()
         if "knowledge" in self.__dict__:
             self.knowledge.close()
         self.database.close()
