@@ -62,8 +62,7 @@ def shown(app: AppTest) -> str:
 
 
 def labels(app: AppTest) -> list[str]:
-    """Of the buttons but the one for the language."""
-    return [button.label for button in app.button if button.label != "中文"]
+    return [button.label for button in app.button]
 
 
 def test_phones_vote_in_the_round_that_is_open_and_see_the_votes_of_those_that_are_closed(house: Courthouse) -> None:
