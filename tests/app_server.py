@@ -118,6 +118,8 @@ def _answering(port: int, ended: Callable[[], int | None], written: Path, path: 
         try:
             urllib.request.urlopen(f"{url}/_stcore/health").close()
             return url
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{url} answers with {error.code}") from error
         except (urllib.error.URLError, ConnectionError):
             assert ended() is None, written.read_text()
             time.sleep(0.05)
