@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -21,6 +20,7 @@ from courtroom.knowledge.index import OTHER, Progress, VectorIndex, index_name
 from courtroom.knowledge.ranking import Found, Mode, Scores, ranked
 from courtroom.knowledge.word_index import WordIndex, line
 from courtroom.settings import Settings
+from courtroom.store.connection import Row
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 
@@ -79,7 +79,7 @@ class Collection(Generic[R]):
         self._index = VectorIndex(settings, self.index_name, embedding, few)
         self._words = WordIndex(settings.words / name, few)
         self._small: dict[tuple[str, int], tuple[list[str], Vectors]] = {}
-        database.connection.execute("INSERT OR IGNORE INTO collections (name) VALUES (?)", (name,))
+        database.connection.execute("INSERT INTO collections (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
         old_words.take_over(database, name, self._line_of)
 
     # --- records --------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ class Collection(Generic[R]):
         )
         return next(iter(read_all(row, self._record)[0]), None)
 
-    def _record(self, row: sqlite3.Row) -> R:
+    def _record(self, row: Row) -> R:
         return read(f"record of “{self.name}”", row["id"], lambda: self.parse(row["body"]))
 
     def parse(self, body: str) -> R:
@@ -166,7 +166,11 @@ class Collection(Generic[R]):
         db, version = self._database.connection, self._next_version()
         for name in names:
             db.execute("DELETE FROM knowledge WHERE collection = ? AND id = ?", (self.name, name))
-            db.execute("INSERT OR REPLACE INTO knowledge_removed VALUES (?, ?, ?)", (self.name, name, version))
+            db.execute(
+                "INSERT INTO knowledge_removed VALUES (?, ?, ?)"
+                " ON CONFLICT (collection, id) DO UPDATE SET version = excluded.version",
+                (self.name, name, version),
+            )
 
     def seed(self, records: Callable[[], Iterable[R]]) -> None:
         """Put in what is bundled, once: what is deleted stays deleted."""
@@ -334,15 +338,16 @@ class Collection(Generic[R]):
         text = self._text_of(record)
         return (text,) if isinstance(text, str) else text
 
-    def _line_of(self, row: sqlite3.Row) -> str | None:
+    def _line_of(self, row: Row) -> str | None:
         """The words of a row's record; None where the row is damaged."""
         records = read_all([row], self._record)[0]
         return line("\n".join(self.texts_of(records[0]))) if records else None
 
     def _next_version(self) -> int:
         """Count one change. Versions are moments: a store that was put back from a backup never comes to an old one again."""
+        now = time.time_ns() // 1000
         row = self._database.connection.execute(
-            "UPDATE collections SET changes = max(changes + 1, ?) WHERE name = ? RETURNING changes",
-            (time.time_ns() // 1000, self.name),
+            "UPDATE collections SET changes = CASE WHEN changes < ? THEN ? ELSE changes + 1 END WHERE name = ? RETURNING changes",
+            (now, now, self.name),
         )
         return int(row.fetchone()["changes"])

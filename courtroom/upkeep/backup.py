@@ -28,17 +28,15 @@ def write(settings: Settings, to: Path) -> int:
     Raises:
         StoreError: there is nothing to copy, it can't be written, or it does not open.
     """
-    if not settings.database.is_file():
-        raise StoreError(
-            f"There is no store at {settings.database}, so there is nothing to copy. Check COURTROOM_HOME."
-        )
+    if not settings.sqlite.is_file():
+        raise StoreError(f"There is no store at {settings.sqlite}, so there is nothing to copy. Check COURTROOM_HOME.")
     if to.suffix.lower() != ".zip" or to.is_dir():
         raise StoreError(f"{to} must be a file name that ends in .zip.")
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=to.parent, prefix=".backup-") as folder:
             store, part = Path(folder) / STORE, Path(folder) / to.name
-            copy(settings.database, store)
+            copy(settings.sqlite, store)
             # After the store: a medium is there before any row names it.
             files = [(STORE, store), *_beside(settings)]
             with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
@@ -52,7 +50,7 @@ def write(settings: Settings, to: Path) -> int:
             f"{to} can't be written: {error.strerror or error}. Make room, or name another file."
         ) from error
     except sqlite3.Error as error:
-        raise explained(error, settings.database) from error
+        raise explained(error, settings.sqlite) from error
     return len(files)
 
 
@@ -63,7 +61,7 @@ def restore(settings: Settings, source: Path) -> int:
         StoreError: there is a store already, or the file is no whole backup.
     """
     home = settings.home
-    if settings.database.exists():
+    if settings.sqlite.exists():
         raise StoreError(f"{home} has a store already. Set COURTROOM_HOME to an empty folder, and restore there.")
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -73,7 +71,7 @@ def restore(settings: Settings, source: Path) -> int:
             for name in ("media", "imports"):
                 if (again / name).is_dir():
                     shutil.copytree(again / name, home / name, dirs_exist_ok=True)
-            os.replace(again / STORE, settings.database)  # last: a home with a store is a home with all of it
+            os.replace(again / STORE, settings.sqlite)  # last: a home with a store is a home with all of it
     except OSError as error:
         raise StoreError(
             f"{source} can't be restored: {error.strerror or error}. Check the file and {home}."

@@ -216,7 +216,7 @@ def test_runs_are_listed_as_they_were_made_also_when_the_clock_was_put_back(
 
 def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
     run = bench.start()
-    locking = sqlite3.connect(bench.database.path, isolation_level=None)
+    locking = sqlite3.connect(bench.database.at, isolation_level=None)
     bench.model.hold = asyncio.Event()
     bench.runner.go(run)
     assert bench.model.asked.wait(30)

@@ -18,7 +18,7 @@ BACKUP = "Put a backup in its place, or save what can be read with `sqlite3 FILE
 
 def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
     """Nothing is written but to mend an index, or to bring an older store up to this version."""
-    path = settings.database
+    path = settings.sqlite
     try:
         check(path, MIGRATIONS, thorough=False)
         if not path.exists():
@@ -51,7 +51,7 @@ def _version(settings: Settings, version: int, mend: bool) -> Iterator[CheckResu
         yield fine(about, f"The store has schema {version}, as this version writes it.")
     elif mend:
         try:
-            Database(settings.database).close()
+            Database(settings.sqlite).close()
         except StoreError as error:
             yield wrong(about, str(error))
         else:
