@@ -26,7 +26,11 @@ if st.context.theme.type == "dark":  # Streamlit writes white on the light blue 
     )
     st.html(f"<style>{primary}, {primary} * {{ color: #12161F; }}</style>")
 
-SEAT = st.Page("pages/seat.py", title="Seat", icon=":material/person:")
+# The link of a seat or of an audience opens that page alone: nothing else is there to go to.
+ALONE = {
+    "seat": st.Page("pages/seat.py", title="Seat", icon=":material/person:"),
+    "audience": st.Page("pages/audience.py", title="Audience", icon=":material/groups:"),
+}
 PAGES = [
     st.Page("pages/cases.py", title="Cases", icon=":material/folder_open:", default=True),
     st.Page("pages/setup.py", title="Setup", icon=":material/tune:"),
@@ -36,11 +40,11 @@ PAGES = [
     st.Page("pages/experiments.py", title="Experiments", icon=":material/science:"),
     st.Page("pages/runs.py", title="Runs", icon=":material/history:"),
     st.Page("pages/compare.py", title="Compare", icon=":material/compare:"),
+    st.Page("pages/playlists.py", title="Playlists", icon=":material/playlist_play:", visibility="hidden"),
 ]
-# A seat's link opens that page alone: nothing else is there to go to.
-seated = "seat" in st.query_params or st.session_state.get("seated", False)
-st.session_state["seated"] = seated
-page = st.navigation([SEAT], position="hidden") if seated else st.navigation(PAGES, position="top")
+alone = next((name for name in ALONE if name in st.query_params), st.session_state.get("alone"))
+st.session_state["alone"] = alone
+page = st.navigation([ALONE[alone]], position="hidden") if alone else st.navigation(PAGES, position="top")
 try:
     page.run()
 except CourtroomError as error:

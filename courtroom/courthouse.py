@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
-from courtroom.datasets.imports import DatasetImports
 from courtroom.datasets.store import Datasets
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asker import Asker
@@ -32,8 +31,6 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Differences, put_in
 from courtroom.evaluation.family import Kin, family
-from courtroom.experiments.lab import Lab
-from courtroom.experiments.store import ExperimentStore
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.search import Knowledge
 from courtroom.knowledge.taking_in import TakingIn, go_on, waiting
@@ -47,15 +44,22 @@ from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
 from courtroom.panel.panels import PanelStore
 from courtroom.questions.asides import AsideStore
+from courtroom.questions.audience import AudienceStore
 from courtroom.questions.audit import Audits
+from courtroom.questions.beside import BesideStore
 from courtroom.questions.interview import METHODS, Interviews
 from courtroom.questions.marks import MarkStore
+from courtroom.questions.playlists import PlaylistStore
 from courtroom.settings import Settings, from_environment
 from courtroom.store.database import Database
 from courtroom.store.log import LogFile
 from courtroom.store.writer import Writer
 from courtroom.sweeps.store import SweepStore
 from courtroom.sweeps.sweeper import Sweeper
+
+if TYPE_CHECKING:
+    from courtroom.datasets.imports import DatasetImports
+    from courtroom.experiments.lab import Lab
 
 if TYPE_CHECKING:
     from courtroom.report.run_files import RunFiles
@@ -91,7 +95,6 @@ class Courthouse:
         self.media = MediaStore(self.settings.media)
         self.library = Library(self.database, self.media)
         self.datasets = Datasets(self.database)
-        self.dataset_imports = DatasetImports(self.datasets, self.media, self.settings.home / "uploads")
         self.store = RunStore(self.database)
         self.writer = Writer(self.database)
         self.people = People(self.database, self.writer)
@@ -100,6 +103,9 @@ class Courthouse:
         self.panels = PanelStore(self.database)
         self.asides = AsideStore(self.database)
         self.marks = MarkStore(self.database)
+        self.audiences = AudienceStore(self.database)
+        self.beside = BesideStore(self.database)
+        self.playlists = PlaylistStore(self.database)
         self.taking_in: dict[str, TakingIn] = {}
         """Imports that this process has worked on, by their digests."""
         self._pools: set[str] = set()
@@ -167,7 +173,7 @@ class Courthouse:
         """Runs as files, out and in."""
         from courtroom.report.run_files import RunFiles  # slow to import: only to write or read one
 
-        of = (self.store, self.answers, self.asides, self.marks, self.media)
+        of = (self.store, self.answers, self.beside, self.media)
         return RunFiles(lambda: self.procedures, self.record, *of)
 
     @cached_property
@@ -188,8 +194,18 @@ class Courthouse:
         return Interviews(*of, runner=lambda: self.runner)
 
     @cached_property
+    def dataset_imports(self) -> DatasetImports:
+        """Imports of datasets that this process works on."""
+        from courtroom.datasets.imports import DatasetImports  # slow to import: not to list cases or runs
+
+        return DatasetImports(self.datasets, self.media, self.settings.home / "uploads")
+
+    @cached_property
     def experiments(self) -> Lab:
         """Experiments."""
+        from courtroom.experiments.lab import Lab  # slow to import: not to list cases or runs
+        from courtroom.experiments.store import ExperimentStore
+
         return Lab(ExperimentStore(self.database), self)
 
     @cached_property
@@ -363,7 +379,8 @@ class Courthouse:
 
     def close(self) -> None:
         """Stop the engine and let go of the store. Runs under way can be taken up again."""
-        self.dataset_imports.close()
+        if "dataset_imports" in self.__dict__:
+            self.dataset_imports.close()
         with self._lock:
             if self._runner is not None:
                 pool = self.__dict__.get("pool")

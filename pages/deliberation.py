@@ -8,12 +8,14 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import A_RUN
+from pages.parts.audience.presenter import audience_view
 from pages.parts.live.calls_table import calls_table
 from pages.parts.live.intervene import interventions_view, seats
 from pages.parts.live.member_grid import member_grid
-from pages.parts.live.room_view import end_of_stage, pulse_view, room_view, scene_of
+from pages.parts.live.room_view import KEEP, end_of_stage, pulse_view, room_view, scene_of
 from pages.parts.live.verdict_view import verdict_view
 from pages.parts.live.votes_view import votes_view
+from pages.parts.playlists.add_moment import add_moment, moment_title
 from pages.parts.shared.blocks_view import blocks_view
 from pages.parts.shared.controls import controls
 from pages.parts.shared.family_view import family_view
@@ -111,6 +113,9 @@ room_view(
     end_of_stage(drawn, record, back) if back != NOW else None,
     play=st.session_state.get("play") == run,
 )
+of_run, moment = st.session_state.pop(KEEP, ("", 0))
+if of_run == run:
+    add_moment(house, run, moment, moment_title(drawn, moment))
 for warning in record.setup.warnings():
     st.caption(f":material/warning: {literal(warning)}")
 for note in record.notes[:1] if len(record.notes) == 1 else ():
@@ -120,6 +125,7 @@ if len(record.notes) > 1:
         for note in record.notes:
             st.caption(f":material/info: {literal(note)}")
 if back == NOW:
+    audience_view(house, record)
     seats(house, record)
     interventions_view(house, procedure, record)
 if record.run.verdict:

@@ -8,11 +8,12 @@ from courtroom.experiments.store import NoSuchExperiment
 from pages.parts.experiments.datasets import draw_datasets
 from pages.parts.experiments.form import experiment_form
 from pages.parts.experiments.list import experiment_list
+from pages.parts.experiments.recipes import recipe_list
 from pages.parts.experiments.view import experiment_view
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
 
-PARTS = ("Experiments", "New", "Datasets")
+PARTS = ("Experiments", "New", "Recipes", "Datasets")
 
 house = courthouse()
 st.title("Experiments")
@@ -29,14 +30,13 @@ if name:
         experiment_view(house, kept)
         st.stop()
 
-known = bool(house.experiments.store.experiments())
-default = PARTS[0] if known else PARTS[1] if house.datasets.list() else PARTS[2]
-part = st.segmented_control(
-    "Part", PARTS, default=default, required=True, key="experiments-part", label_visibility="collapsed"
-)
+st.session_state.setdefault("experiments-part", PARTS[0])
+part = st.segmented_control("Part", PARTS, required=True, key="experiments-part", label_visibility="collapsed")
 if part == "Datasets":
     draw_datasets()
 elif part == "New":
     experiment_form(house)
+elif part == "Recipes":
+    recipe_list(house)
 else:
     experiment_list(house)

@@ -21,6 +21,8 @@ house = courthouse()
 listed = RunList(house.database)
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     st.title("Runs")
+    if house.playlists.names() and st.button("Playlists", icon=":material/playlist_play:", type="tertiary"):
+        st.switch_page("pages/playlists.py")
     import_run(house)
 undo_bar(house)
 

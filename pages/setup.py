@@ -126,7 +126,7 @@ with start_bar:
         st.error(literal(problem))
     waits = undecided or bool(problems)
     with st.container(horizontal=True, vertical_alignment="center"):
-        start = st.button("Start", type="primary", icon=":material/play_arrow:", disabled=waits, shortcut="Ctrl+Enter")
+        start = st.button("Start", type="primary", icon=":material/play_arrow:", disabled=waits)
         paused = st.button(
             "Start step by step",
             icon=":material/skip_next:",

@@ -16,6 +16,7 @@ from unittest.mock import Mock
 import pytest
 
 from courtroom import courthouse
+from courtroom.courthouse import Courthouse
 from courtroom.engine.free_memory import give_back
 from courtroom.engine.runner import Runner
 from courtroom.knowledge.search import Knowledge
@@ -150,8 +151,8 @@ def nothing_leaves_this_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[lis
 
 @pytest.fixture(autouse=True)
 def what_a_test_opens_is_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Knowledge bases and databases that a test itself opens: their threads and files would pile up over the suite."""
-    opened: list[Knowledge | Database] = []
+    """Courthouses and what is in them that a test itself opens: their threads and files would pile up over the suite."""
+    opened: list[Courthouse | Knowledge | Database] = []
 
     def noting(kind: Any) -> Any:
         init = kind.__init__
@@ -164,9 +165,11 @@ def what_a_test_opens_is_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
     monkeypatch.setattr(Database, "__init__", noting(Database))
     monkeypatch.setattr(Knowledge, "__init__", noting(Knowledge))
+    monkeypatch.setattr(Courthouse, "__init__", noting(Courthouse))
     yield
     for one in reversed(opened):
-        one.close()
+        if not isinstance(one, Courthouse) or one._runner is not None:
+            one.close()
 
 
 def _stays(host: object) -> bool:

@@ -18,6 +18,7 @@ from courtroom.panel.personas import sample_panel
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.asides import Interview
 from courtroom.questions.marks import Mark
+from courtroom.questions.playlists import Playlist, Stop
 from courtroom.settings import Settings
 from courtroom.sweeps.plan import BASE, SweepPlan, Variant
 
@@ -71,6 +72,12 @@ def fill(home: Path) -> tuple[str, str]:
             called=call,
         ),
     )
+    house.audiences.open(run)
+    for phone in ("a" * 20, "b" * 20):
+        house.audiences.vote(run, "", phone, "buyer")
+    house.audiences.argue(run, "", "a" * 20, "The seal was broken.")
+    house.audiences.like(run, house.audiences.arguments(run)[0].argument.number, "b" * 20, True)
+    house.playlists.add(Playlist(name="A talk", stops=(Stop(run=run, at=1),)))
     house.panels.save("two neighbours", sample_panel(2, 0))
     db = house.database.connection
     db.execute("INSERT INTO imported_answers SELECT ?, key, request, reply FROM answers LIMIT 1", (run,))

@@ -8,7 +8,11 @@ from courtroom.courthouse import Courthouse
 def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
     """Put copies of a run on record with all of its events, numbered from `start`, each by a clock that is a minute further behind."""
     with house.database.transaction() as db:
-        columns = [row["name"] for row in db.execute("PRAGMA table_info(runs)") if row["name"] not in ("number", "id", "created")]
+        columns = [
+            row["name"]
+            for row in db.execute("PRAGMA table_info(runs)")
+            if row["name"] not in ("number", "id", "created")
+        ]
         names = ", ".join(columns)
         of_event = [row["name"] for row in db.execute("PRAGMA table_info(events)") if row["name"] not in ("seq", "run")]
         kept = ", ".join(of_event)

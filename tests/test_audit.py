@@ -229,7 +229,7 @@ def test_a_judge_is_shown_labels_reasons_or_neither_of_the_judges_before() -> No
     assert [(one.reason, one.label) for one in judges.shown(task, True, False).earlier] == [("", "A")]
     assert [(one.reason, one.label) for one in judges.shown(task, False, True).earlier] == [("Because.", "")]
     assert judges.shown(task, False, False).earlier == ()
-    assert judges.choice(task, judges.Opinion(reason="r", label="“a”")) == "A"
+    assert judges.choice(task, judges.ChosenLabel(reason="r", label="“a”")) == "A"
 
 
 def test_a_call_that_was_made_anew_is_another_one_under_the_same_path(house: Courthouse) -> None:

@@ -19,7 +19,8 @@ from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
 from courtroom.knowledge.search import Knowledge
 from courtroom.knowledge.vectors import Remembered
 from courtroom.settings import Settings
-from courtroom.store.database import MIGRATIONS, Database
+from courtroom.store.database import Database
+from courtroom.store.migrations import MIGRATIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 

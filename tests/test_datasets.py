@@ -97,11 +97,11 @@ def test_one_row_is_read_without_reading_the_others(datasets: Datasets) -> None:
         def count() -> None:
             seen[0] += 1
 
-        next(datasets.rows(name, ids=["dispute-7"]))
+        next(datasets.rows(name, ids=["d-7"]))
         datasets.database.connection.set_progress_handler(count, 10)
-        (one,) = datasets.rows(name, ids=["dispute-7"])
+        (one,) = datasets.rows(name, ids=["d-7"])
         datasets.database.connection.set_progress_handler(None, 0)
-        assert one.id == "dispute-7"
+        assert one.id == "d-7"
         return seen[0]
 
     for many in (20, 1_000):

@@ -310,6 +310,8 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "ALTER TABLE knowledge DROP COLUMN words",
         "ALTER TABLE knowledge DROP COLUMN version",
         "DROP TABLE marks",
+        *(f"DROP TABLE {name}" for name in ("audiences", "audience_votes", "audience_arguments", "audience_likes")),
+        "DROP TABLE playlists",
         "ALTER TABLE runs DROP COLUMN imported",
         "DROP TABLE imported_answers",
         "DROP TABLE panels",

@@ -212,7 +212,7 @@ def test_all_runs_of_an_experiment_are_one_line_among_the_runs(house: Courthouse
     found = done(house, spec())
     listed = RunList(house.database)
     assert listed.count(Wanted()) == 1
-    (line,) = listed.page(Wanted(), 0, 10, "case")
+    (line,) = listed.page(Wanted(), 0, 10)
     assert isinstance(line, ExperimentLine)
     assert (line.id, line.title, line.runs, line.status) == (found.kept.id, "feelings", 12, "done")
     assert listed.page(Wanted(text="no such case"), 0, 10) == []
@@ -250,7 +250,7 @@ def test_a_cell_that_fails_is_a_row_with_its_reason_and_can_be_tried_again(house
     ]
     found = done(house, spec(arms=arms, at_once=1))
     assert found.kept.status == "done"
-    assert found.kept.reason == "6 cells failed. Their rows say why; try them again."
+    assert found.kept.reason == "6 cells failed. The rows of these cells say why; try them again."
     failed = [row for row in found.rows if row.state == "failed"]
     assert {row.arm for row in failed} == {"poor"}
     assert failed[0].reason.startswith("The budget of 1 calls is used up.")
@@ -478,6 +478,31 @@ def shell(*words: str, code: int = 0) -> str:
         raise found.exception
     assert found.exit_code == code, found.output
     return found.stdout
+
+
+def test_the_shell_says_why_cells_failed_and_keeps_what_experiments_rest_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    (tmp_path / "weather.csv").write_text("text,label\nIt rains,bad\nThe sun is out,good\nWho knows,odd\n")
+    file = tmp_path / "weather.toml"
+    setup = 'set = { structure = "single", shots = 0 }'
+    file.write_text(
+        f'name = "weather"\ndataset = "weather"\n[[arm]]\nname = "here"\nprocedure = "courtroom-llm"\n{setup}\n'
+        f'[[arm]]\nname = "gone"\nprocedure = "courtroom-llm"\nmodel = "openai/gpt-4o"\n{setup}\n'
+    )
+    do = CliRunner().invoke
+    made = do(app, ["datasets", "import", str(tmp_path / "weather.csv"), "--name", "weather", "--labels", "good,bad"])
+    assert "weather.csv, line 4: `label`: “odd” is not in the label set (good, bad)." in made.stderr
+    ran = do(app, ["experiment", "run", str(file)])
+    assert ran.exit_code == 1
+    assert "| here |" in ran.stdout
+    assert "gone: 2 failed. " in ran.stderr
+    assert "OPENAI_API_KEY" in ran.stderr
+    gone = do(app, ["datasets", "delete", "weather"])
+    assert isinstance(gone.exception, CourtroomError)
+    assert str(gone.exception).startswith("Experiments rest on “weather”: weather-")
 
 
 def test_the_shell_runs_a_file_and_writes_what_came_of_it(

@@ -9,8 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
+from courtroom.datasets.samples import add_sample
 from courtroom.experiments.measures import MEASURES
+from courtroom.experiments.spec import read_toml
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, frontier, matrix_cases, run_of
+from tests.docs import ROOT
 from tests.test_experiments import RIGHT, SINGLE, answers, done, spec
 from tests.test_experiments import texts as rows
 from tests.test_pages import house, opened_at, texts
@@ -21,20 +24,99 @@ __all__ = ["house"]  # a fixture
 opened = partial(opened_at, "experiments")
 
 
+def unmarked(app: AppTest) -> str:
+    """All texts, without what keeps their marks from taking effect."""
+    return texts(app).replace("\\", "")
+
+
 def press(app: AppTest, key: str) -> None:
     app.button(key=key).click().run()
     assert not app.exception, app.exception
 
 
-def test_without_a_dataset_it_says_where_to_begin(house: Courthouse) -> None:  # noqa: F811
+def test_in_an_empty_install_each_way_to_begin_leads_on(house: Courthouse) -> None:  # noqa: F811
     app = opened()
     assert [one.value for one in app.title] == ["Experiments"]
-    assert "No dataset is here yet" in texts(app)
+    assert "No experiment yet" in texts(app)
+    press(app, "experiment-to-New")
+    assert "No dataset has cases whose outcome can be measured" in texts(app)
+    press(app, "sample-sample-disputes")
+    assert app.selectbox(key="experiment-dataset").value == "sample-disputes"
+    assert [(info.name, info.count) for info in house.datasets.list()] == [("sample-disputes", 13)]
+    app = opened()
+    press(app, "experiment-first")
+    assert "After Courtroom" in texts(app)
+    assert {info.name for info in house.datasets.list()} == {"sample-disputes", "sample-statement-follows"}
+    press(app, "experiment-start")
+    (kept,) = house.experiments.store.experiments()
+    house.experiments.pause(kept.id)
+    house.experiments.wait(kept.id, 60)
+    assert (kept.name, len(kept.experiment.arms)) == ("first", 4)
+
+
+def test_every_recipe_is_offered_and_can_be_used_with_other_cases(house: Courthouse) -> None:  # noqa: F811
+    app = opened()
+    press(app, "experiment-to-Recipes")
+    files = {path.stem for path in (ROOT / "data" / "experiments").glob("*.toml")}
+    assert {
+        button.key.removeprefix("recipe-") for button in app.button if str(button.key).startswith("recipe-")
+    } == files
+    assert "Import its dataset under the name “cnndm1”" in unmarked(app)
+    assert {"CyberJurors", "JurisAgents", "VERDICT", "JURIS", "Courtroom-LLM"} <= {
+        one.value.replace("\\", "") for one in app.subheader
+    }
+    press(app, "recipe-juris-table-1")
+    assert "No dataset with cases of its kind is here" in unmarked(app)
+    press(app, "sample-sample-documents")
+    assert "which is not here. Other cases of the same kind stand in" in unmarked(app)
+    arms = app.multiselect(key="experiment-juris-table-1-arms")
+    assert arms.value == [arm.name for arm in read_toml(ROOT / "data" / "experiments" / "juris-table-1.toml").arms]
+    arms.set_value(["Mistral-7B", "SummIt"]).run()
+    app.selectbox(key="experiment-juris-table-1-model").select("offline").run()
+    app.number_input(key="experiment-juris-table-1-sample-sample-documents").set_value(2).run()
+    press(app, "experiment-estimate")
+    assert "4 cells" in unmarked(app)
+    press(app, "experiment-start")
+    (kept,) = house.experiments.store.experiments()
+    house.experiments.wait(kept.id, 60)
+    assert {arm.model for arm in kept.experiment.arms} == {"offline"}
+    assert (kept.experiment.dataset.name, kept.experiment.dataset.split) == ("sample-documents", None)
+    assert [row.state for row in house.experiments.rows(kept.id)] == ["done"] * 4
+
+
+def test_a_recipe_whose_split_is_missing_is_refused_with_a_sentence(house: Courthouse) -> None:  # noqa: F811
+    add_sample(house.datasets, house.library, "sample-criminal-cases")
+    app = opened()
+    press(app, "experiment-to-Recipes")
+    press(app, "recipe-verdict-table-2")
+    press(app, "experiment-start")
+    assert "has no split “train”" in unmarked(app)
+    assert house.experiments.store.experiments() == []
+
+
+def test_one_setting_is_varied_over_arms_and_models(house: Courthouse) -> None:  # noqa: F811
+    house.datasets.add("feelings", rows())
+    app = opened()
+    press(app, "experiment-to-New")
+    arms = app.multiselect(key="experiment-arms-labelled")
+    arms.set_value(["Courtroom-LLM: Single model", "Courtroom-LLM: Nearest texts"]).run()
+    app.selectbox(key="experiment-vary").select("neighbours").run()
+    app.text_input(key="experiment-values-neighbours").set_value("1, 3").run()
+    app.multiselect(key="experiment-models").set_value(["offline"]).run()
+    assert not app.exception, app.exception
+    shown = app.dataframe[0].value
+    assert list(shown["Arm"]) == [
+        f"Courtroom-LLM: {preset} · neighbours {value}"
+        for preset in ("Single model", "Nearest texts")
+        for value in (1, 3)
+    ]
+    assert shown["Settings"][3] == "structure = nearest, neighbours = 3"
 
 
 def test_from_a_dataset_to_a_table_by_the_page_alone(house: Courthouse) -> None:  # noqa: F811
     house.datasets.add("feelings", rows())
     app = opened()
+    press(app, "experiment-to-New")
     arms = app.multiselect(key="experiment-arms-labelled")
     arms.set_value(arms.options[:2]).run()
     app.number_input(key="experiment-sample").set_value(3).run()
@@ -47,11 +129,11 @@ def test_from_a_dataset_to_a_table_by_the_page_alone(house: Courthouse) -> None:
     house.experiments.wait(kept.id, 120)
     app.run()
     assert not app.exception, app.exception
-    table = app.dataframe[0].value
-    assert list(table["arm"]) == [arm.name for arm in kept.experiment.arms]
-    assert "95" not in table["Accuracy"][0]
+    table = app.table[0].value
+    assert [name.replace("\\", "") for name in table["Arm"]] == [arm.name for arm in kept.experiment.arms]
     assert " to " in table["Accuracy"][0]
-    assert {"What it costs", "Arms and cases"} <= {one.value for one in app.subheader}
+    assert any(value.startswith("**") for value in table["Accuracy"]), "the best is bold"
+    assert {"Accuracy against cost", "Arms and cases"} <= {one.value for one in app.subheader}
     cells = app.dataframe[-1].value
     assert len(cells) == 6
     assert str(cells["run"][0]).startswith("deliberation?run=cell-")
@@ -86,9 +168,67 @@ def test_failed_cells_are_tried_again_from_the_page(house: Courthouse) -> None: 
     assert {row.state for row in found.rows} == {"failed"}
     app = opened(experiment=found.kept.id)
     assert "2 cells failed" in texts(app)
+    assert "poor, 2 cells: " in unmarked(app)
+    assert app.dataframe[0].value["reason"][0] in unmarked(app)
     press(app, "experiment-again")
     house.experiments.wait(found.kept.id, 60)
     assert {row.state for row in house.experiments.results(found.kept.id).rows} == {"failed"}
+
+
+def test_a_budget_that_is_reached_is_raised_on_the_page(house: Courthouse) -> None:  # noqa: F811
+    house.datasets.add("feelings", rows())
+    arms = [{"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE}]
+    found = done(house, spec(arms=arms, budget={"calls": 4}, at_once=1))
+    app = opened(experiment=found.kept.id)
+    assert (
+        "The budget of 4 calls has no room for another cell: spent so far: 4 calls; a cell takes about 1 call."
+        in unmarked(app)
+    )
+    assert "2 cells are left" in unmarked(app)
+    assert app.dataframe[0].value["Done"][0] == 4
+    app.number_input(key="experiment-new-calls").set_value(0).run()
+    press(app, "experiment-set-budget")
+    press(app, "experiment-go")
+    house.experiments.wait(found.kept.id, 60)
+    assert house.experiments.store.status(found.kept.id) == "done"
+    assert [row.state for row in house.experiments.rows(found.kept.id)] == ["done"] * 6
+
+
+def test_an_arm_whose_model_does_not_answer_is_told_apart_on_the_page(
+    house: Courthouse,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house.datasets.add("feelings", rows())
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    arms = [
+        {"name": name, "procedure": "courtroom-llm", "model": model, "set": SINGLE}
+        for name, model in (("here", "offline"), ("gone", "openai/gpt-4o"))
+    ]
+    found = done(house, spec(arms=arms))
+    assert found.kept.status == "done"
+    (failure,) = (one for one in found.failures if not one[1].startswith("Not tried"))
+    app = opened(experiment=found.kept.id)
+    shown = unmarked(app)
+    assert "6 cells failed." in shown
+    assert f"gone, {failure[2]} cells: " in shown
+    assert "OPENAI_API_KEY" in failure[1]
+    assert list(app.table[0].value["Arm"]) == ["here"]
+    assert set(app.dataframe[0].value["arm"]) == {"gone"}
+
+
+def test_a_dataset_on_which_an_experiment_rests_stays(house: Courthouse) -> None:  # noqa: F811
+    house.datasets.add("feelings", rows())
+    name = house.experiments.begin(spec())
+    app = opened()
+    app.session_state["experiments-part"] = "Datasets"
+    app.run()
+    app.segmented_control(key="dataset_shown_feelings").set_value("Delete").run()
+    press(app, "dataset_delete")
+    assert f"Experiments rest on “feelings”: {name}. Delete these first" in unmarked(app)
+    assert [info.name for info in house.datasets.list()] == ["feelings"]
+    house.experiments.delete(name)
+    press(app, "dataset_delete")
+    assert house.datasets.list() == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

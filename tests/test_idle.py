@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.questions.playlists import Playlist, Stop
 from courtroom.sweeps.plan import evidence_left_out
 from pages.parts.shared.house import courthouse
 
@@ -43,6 +44,9 @@ def _finished(house: Courthouse) -> dict[str, dict[str, str]]:
     sweep = house.sweeps.start(house.sweeps.plan(run, evidence_left_out(case)[:2], (0,)))
     house.sweeps.wait(sweep, 20)
     seat = house.people.seat(run, "juror-01").token
+    audience = house.audiences.open(run, 0).token
+    house.audiences.close(run)
+    playlist = house.playlists.add(Playlist(name="A talk", stops=(Stop(run=run, at=1),)))
     return {
         "cases": {},
         "setup": {"fork": run},
@@ -52,6 +56,8 @@ def _finished(house: Courthouse) -> dict[str, dict[str, str]]:
         "runs": {},
         "compare": {"runs": f"{run},{fork}"},
         "seat": {"seat": seat},
+        "audience": {"audience": audience},
+        "playlists": {"playlist": playlist},
     }
 
 
@@ -60,7 +66,9 @@ def test_no_folder_is_watched() -> None:
     assert settings["server"]["fileWatcherType"] == "none"
 
 
-@pytest.mark.parametrize("page", ["cases", "setup", "deliberation", "knowledge", "sweep", "runs", "compare", "seat"])
+@pytest.mark.parametrize(
+    "page", ["cases", "setup", "deliberation", "knowledge", "sweep", "runs", "compare", "seat", "audience", "playlists"]
+)
 def test_no_page_draws_itself_anew_where_all_is_finished(
     page: str, addresses: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,7 +87,7 @@ def test_no_page_draws_itself_anew_where_all_is_finished(
     for name, value in addresses[page].items():
         app.query_params[name] = value
     app.run()
-    if page not in ("cases", "seat"):
+    if page not in ("cases", "seat", "audience"):
         app.switch_page(f"pages/{page}.py")
         for name, value in addresses[page].items():
             app.query_params[name] = value

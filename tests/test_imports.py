@@ -21,7 +21,8 @@ from courtroom.knowledge.search import Fetch, Knowledge, Search
 from courtroom.law.charge import charges_of
 from courtroom.law.statute import Both
 from courtroom.settings import Settings
-from courtroom.store.database import MIGRATIONS, Database
+from courtroom.store.database import Database
+from courtroom.store.migrations import MIGRATIONS
 from tests.real import FOLDER, needs_real_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")

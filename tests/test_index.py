@@ -313,3 +313,13 @@ def test_chromas_process_sees_no_key_of_the_app(tmp_path: Path, monkeypatch: pyt
     assert process is not None
     assert b"sk-canary" not in Path(f"/proc/{process.pid}/environ").read_bytes()
     apart.close()
+
+
+async def test_equals_are_in_one_order_however_they_were_written(tmp_path: Path) -> None:
+    texts = {f"r{n}": "the same words" for n in range(9)}
+    first, later = graph(tmp_path), Fixed({name: texts[name] for name in reversed(texts)})
+    expected = await first.search("same words", 9, Fixed(texts))
+    second = graph(tmp_path)
+    await second.search("words", 1, later)
+    later.put(r0="the same words", r5="the same words")
+    assert await second.search("same words", 9, later) == expected

@@ -81,16 +81,13 @@ def test_marks_and_interviews_are_exported_with_the_run(house: Courthouse) -> No
     run = record.run.id
     house.marks.put(record.run.id, Mark(reviewer="Ada", comment="Look at this."))
     house.interviews.ask(record, record.calls_of("juror-01")[-1], "Why?", "Ada").result(30)
-    written = json.loads(report.as_json(record, house.answers, house.asides.of(run), house.marks.of(run)))
+    written = json.loads(report.as_json(record, house.answers, house.beside.of(run)))
     assert [mark["comment"] for mark in written["marks"]] == ["Look at this."]
     (interview,) = written["asides"]
     assert (interview["question"], interview["who"]) == ("Why?", "Ada")
     assert set(interview["called"]["keys"]) <= set(written["answers"])
-    page = report.as_html(
-        *(record, house.procedures["cyberjurors"], house.answers, house.media),
-        house.asides.of(run),
-        (*house.marks.of(run), Mark(reviewer="<b>Eve</b>", score=2)),
-    )
+    house.marks.put(run, Mark(reviewer="<b>Eve</b>", score=2))
+    page = report.as_html(*(record, house.procedures["cyberjurors"], house.answers, house.media), house.beside.of(run))
     assert "Look at this." in page
     assert "Ada asks juror-01 after round-1/juror-01/judge" in page
     assert "<b>Eve" not in page

@@ -17,8 +17,9 @@ from courtroom.engine.control import Control
 from courtroom.engine.interventions import Overrule
 from courtroom.engine.store import RunStore
 from courtroom.settings import Settings
-from courtroom.store.database import MIGRATIONS, Database
+from courtroom.store.database import Database
 from courtroom.store.file import tables
+from courtroom.store.migrations import MIGRATIONS
 from courtroom.sweeps.store import SweepStore
 from courtroom.upkeep.doctor import examine
 from tests.full_store import STORE, full_store

@@ -26,7 +26,8 @@ from courtroom.engine.setup import Budget
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Reply, Request, Usage
 from courtroom.settings import Settings
-from courtroom.store.database import MIGRATIONS, Database
+from courtroom.store.database import Database
+from courtroom.store.migrations import MIGRATIONS
 from tests import forks
 from tests.kills import die_when
 from tests.openai_server import OpenAIServer

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
+from courtroom.datasets.row import Row
 from courtroom.engine.asker import Asker
 from courtroom.engine.record import Record
+from courtroom.experiments.spec import Experiment
 from courtroom.models.offline import NOTICE
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark
@@ -102,3 +108,48 @@ def test_a_mark_is_made_on_a_run_and_found_on_the_page_runs(house: Courthouse) -
     next(toggle for toggle in app.toggle if toggle.label == "With a star").set_value(True).run()
     opened = {button.key for button in app.button if (button.key or "").startswith("open-")}
     assert opened == {f"open-{marked.run.id}"}
+
+
+def test_over_an_experiment_the_page_says_which_share_of_changes_was_what(house: Courthouse) -> None:
+    jury = Jury()
+    jury.votes = lambda request: "seller" if request.task.round == 2 and "/juror-01" in request.tag else "buyer"  # type: ignore[attr-defined]
+    house.runner._asker = Asker(house.answers, jury, house.writer)
+    cases = [house.library.case(name) for name in ("phone-battery", "oak-table")]
+    house.datasets.add("disputes", [Row(id=case.id, case=case) for case in cases])
+    knobs = {"jury_size": 3, "examination": "shared", "rounds": 2, "consensus": 1.0}
+    arms = [{"name": "three jurors", "procedure": "cyberjurors", "set": knobs}]
+    spec = Experiment.model_validate({"name": "changes", "dataset": {"name": "disputes"}, "arms": arms})
+    name = house.experiments.begin(spec)
+    house.experiments.go(name)
+    house.experiments.wait(name, 60)
+    app = page("experiments", experiment=name)
+    assert "No change of sides in these runs was audited yet." in texts(app)
+    app.number_input(key="audits-seeds").set_value(1)
+    app.button(key="audits-estimate").click().run()
+    assert "In 2 runs: 8 calls to be asked, 0 on record" in texts(app)
+    assert not house.asides.audited()
+    app.button(key="audits-start").click().run()
+    for audit in house.audits.under_way.values():
+        audit.result(30)
+    app.run()
+    assert not app.exception, app.exception
+    table = next(frame.value for frame in app.dataframe if "votes audited" in frame.value)
+    assert table.to_dict("records") == [{"arm": "three jurors", "runs": 2, "votes audited": 2, "instability": "100%"}]
+    app.button(key="audits-estimate").click().run()
+    assert "There is nothing to ask" in texts(app)
+
+
+def test_what_is_shared_from_the_live_page_holds_audits_and_marks(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = heard(house)
+    run = record.run.id
+    house.marks.put(run, Mark(reviewer="Ada", comment="Round two turns on the seal."))
+    house.audits.start(house.audits.plan(record, ["round-2/juror-01/judge"], 1)).result(30)
+    given: dict[str, Callable[[], str]] = {}
+    monkeypatch.setattr(st, "download_button", lambda label, data, *_, **__: given.update({label: data}))
+    page("deliberation", run=run)
+    for name, audit in (("HTML report", "Audits of votes"), ("JSON", "round-2/juror-01/judge/audit/neither/1")):
+        written = given[name]()
+        assert "Round two turns on the seal." in written
+        assert audit in written

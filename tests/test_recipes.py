@@ -34,6 +34,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "juris": {"jury_size": 1, "pool": 2, "shortest": 1, "longest": 2},
     "jurisagents": {},
     "verdict": {"turns": 1},
+    "discussion": {"speakers": 2, "turns": 1},
+    "debate": {"rounds": 1},
 }
 
 
@@ -75,12 +77,10 @@ def test_a_recipe_fits_as_it_stands_and_is_documented(file: Path, house: Courtho
 def test_a_recipe_runs_with_the_offline_model_on_bundled_cases(file: Path, house: Courthouse) -> None:
     as_written = read_toml(file)
     kind = kind_of(house, as_written)
-    values = SMALL[as_written.arms[-1].procedure]
-    if file.stem == "verdict-table-2":
-        values = {}  # its arms are of two procedures, with other knobs
-    small = adapted(as_written, dataset=kind, split="test", repeats=1, model="offline", values=values)
+    small = adapted(as_written, dataset=kind, split="test", repeats=1, model="offline")
     assert {arm.name for arm in small.arms} == {arm.name for arm in as_written.arms}
-    experiment = distinct(small)
+    arms = tuple(arm.model_copy(update={"set": {**arm.set, **SMALL[arm.procedure]}}) for arm in small.arms)
+    experiment = distinct(small.model_copy(update={"arms": arms}))
     name = house.experiments.begin(experiment)
     house.experiments.go(name)
     house.experiments.wait(name, 60)
@@ -94,6 +94,8 @@ def test_a_recipe_runs_with_the_offline_model_on_bundled_cases(file: Path, house
         cells = frame_of(found.rows, found.measures)
         assert (cells["votes_buyer"] + cells["votes_seller"] > 0).all()
         assert cells["rounds"].max() >= 1
+        free = [arm.name for arm in experiment.arms if arm.set.get("variant") == "nearest-precedents"]
+        assert (cells[cells["arm"].isin(free)]["calls"] == 0).all()
 
 
 def test_another_dataset_and_model_take_the_place_of_the_files() -> None:

@@ -19,8 +19,9 @@ from courtroom.knowledge.snapshots import Frozen
 from courtroom.knowledge.states import States
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.settings import Settings
-from courtroom.store.database import MIGRATIONS, Database
+from courtroom.store.database import Database
 from courtroom.store.file import tables
+from courtroom.store.migrations import MIGRATIONS
 from tests.test_memory import THEFT, filled, standard
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")

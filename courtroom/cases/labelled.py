@@ -117,6 +117,10 @@ class LabelledTask(Case):
             item.id: f"{item.id}: {item.text[:60]}" for item in self.items
         }
 
+    def real_outcome(self) -> str:
+        """The known label, where there is one text."""
+        return (self.items[0].label or "") if len(self.items) == 1 else ""
+
     def blind(self) -> Self:
         """Without labels, reasons and examples; where its examples are found stays known."""
         items = tuple(item.model_copy(update={"label": None, "reason": ""}) for item in self.items)

@@ -29,17 +29,9 @@ from courtroom.store.database import Database, marks
 from courtroom.store.rows import read, read_all
 
 S = TypeVar("S", bound=Setup)
-OF_A_RUN = (
-    "events",
-    "rewinds",
-    "questions",
-    "seats",
-    "lost_drivers",
-    "payments",
-    "asides",
-    "marks",
-    "imported_answers",
-)
+BESIDE_A_RUN = ("asides", "marks", "audiences", "audience_votes", "audience_arguments", "audience_likes")
+"""Tables of what is kept beside a run."""
+OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments", "imported_answers", *BESIDE_A_RUN)
 """Tables whose rows go when their run is deleted; interventions stay, as they do no harm."""
 READ_ONLY = "This run was imported from a file and can only be read: its answers were given elsewhere and can't be checked here."
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 
 from courtroom.datasets import Row
+from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.setup import Setup
 from courtroom.experiments.begin import rows_of, setups_of
 from courtroom.experiments.plan import Phase
@@ -14,9 +17,16 @@ from courtroom.experiments.ports import ExperimentHouse
 from courtroom.experiments.spec import Cases, Experiment
 from courtroom.experiments.training import Training
 from courtroom.models.request import Reply
+from courtroom.models.spec import OFFLINE
 
 REHEARSED = 12
 """Cases whose cells are rehearsed under every arm and repeat; the others are taken to be like them. So too of a training."""
+
+
+SECONDS_A_CALL = 4.0
+"""What a call of a language model is taken to last."""
+SECONDS_A_CELL = 0.03
+"""What a cell takes beside its calls: each is put on record."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,8 @@ class ArmEstimate:
     tokens: int
     money: float | None
     """US dollars; None where a price is not known."""
+    seconds: float
+    """Were it run alone."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,8 @@ class ExperimentEstimate:
     """Calls that are not asked because another cell asks the same, or the answer is on record."""
     tokens: int
     money: float | None
+    seconds: float
+    """With each call of a language model at `SECONDS_A_CALL`, and the offline model as fast as it was in the rehearsal."""
     arms: tuple[ArmEstimate, ...]
 
 
@@ -61,6 +75,12 @@ class _Taken:
     shared: int = 0
     tokens: int = 0
     money: float | None = field(default=0.0)
+    lasted: list[float] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """What all of its cells last. By the median: what is loaded once is no part of each."""
+        return median(self.lasted or [0.0]) * self.cells
 
 
 def estimate(
@@ -92,7 +112,9 @@ def estimate(
         for row, place, repeat in _each(rows, list(of[phase]), repeats[phase]):
             progress(done, total)
             arm, one = experiment.arms[place], taken[place, phase]
+            began = time.perf_counter()
             found = house.estimate(arm.procedure, row.case, of[phase][place], arm.seed + repeat, known=known)
+            one.lasted.append(_lasts(found, of[phase][place], time.perf_counter() - began, experiment.at_once))
             one.asked += found.calls - found.on_record
             one.shared += found.on_record
             one.tokens += sum(load.prompt_tokens + load.completion_tokens for load in found.loads)
@@ -110,8 +132,15 @@ def estimate(
         shared=round(sum(one.shared * one.more for one in taken.values())),
         tokens=sum(arm.tokens for arm in arms),
         money=None if None in prices else sum(price for price in prices if price is not None),
+        seconds=sum(arm.seconds for arm in arms),
         arms=arms,
     )
+
+
+def _lasts(found: Estimate, setup: Setup, rehearsed: float, at_once: int) -> float:
+    """Seconds that one cell adds, where as many calls are under way as the model's limit and the experiment's allow."""
+    online = sum(load.calls for load in found.loads if load.model != OFFLINE)
+    return SECONDS_A_CELL + rehearsed + online * SECONDS_A_CALL / min(at_once, setup.model.concurrency)
 
 
 def _arm(name: str, place: int, taken: dict[tuple[int, Phase], _Taken]) -> ArmEstimate:
@@ -124,6 +153,7 @@ def _arm(name: str, place: int, taken: dict[tuple[int, Phase], _Taken]) -> ArmEs
         round(sum(one.asked * one.more for one in both)),
         round(sum(one.tokens * one.more for one in both)),
         None if None in prices else sum(price for price in prices if price is not None),
+        sum(one.seconds for one in both),
     )
 
 

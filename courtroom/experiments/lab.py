@@ -7,6 +7,7 @@ from concurrent.futures import Future
 
 from courtroom.datasets.precedents import row_id
 from courtroom.engine.crew import Crew
+from courtroom.errors import CourtroomError
 from courtroom.experiments import begin
 from courtroom.experiments.estimate import ExperimentEstimate, estimate
 from courtroom.experiments.measures import at_hand, wanted
@@ -98,6 +99,25 @@ class Lab:
             return [run for run, *_ in self._house.store.under_way() if run in waiting]
 
         self._crew.halt(kept.id, "paused", "Paused. Go on at any time; nothing is lost.", under_way)
+
+    def resting_on(self, dataset: str, version: str | None = None) -> list[str]:
+        """The ids of experiments whose cases are of a dataset, or of one version of it, newest first."""
+        found = ((one.id, one.experiment.dataset) for one in self.store.experiments())
+        return [name for name, cases in found if cases.name == dataset and version in (None, cases.version)]
+
+    def delete_dataset(self, dataset: str, version: str | None = None) -> None:
+        """Forget a dataset, or one version of it. Runs keep the cases that they have.
+
+        Raises:
+            CourtroomError: experiments rest on it; without it they could neither go on nor show their tables.
+        """
+        if resting := self.resting_on(dataset, version):
+            more = f" and {len(resting) - 3} more" if len(resting) > 3 else ""
+            raise CourtroomError(
+                f"Experiments rest on “{dataset}”: {', '.join(resting[:3])}{more}. Delete these first; without their cases they "
+                "could neither go on nor show their tables."
+            )
+        self._house.datasets.delete(dataset, version)
 
     def delete(self, name: str) -> None:
         """Forget an experiment, its runs, and the memories that it named and nothing else names; answers stay."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,6 +50,12 @@ class ExperimentResults:
     def arms(self) -> tuple[str, ...]:
         """The arms' names, in their order."""
         return tuple(arm.name for arm in self.kept.experiment.arms)
+
+    @property
+    def failures(self) -> tuple[tuple[str, str, int], ...]:
+        """Why cells failed: arm, reason, and how many of the arm's cells; the most frequent first."""
+        counted = Counter((row.arm, row.reason) for row in self.rows if row.state == "failed")
+        return tuple((arm, reason, number) for (arm, reason), number in counted.most_common())
 
     @cached_property
     def groups(self) -> Mapping[tuple[str, str], ArmGroup]:
@@ -110,6 +117,7 @@ class ExperimentResults:
             "cells": {
                 state: sum(row.state == state for row in self.rows) for state in ("done", "failed", "waiting")
             },  # fmt: skip
+            "failures": [{"arm": arm, "reason": reason, "cells": number} for arm, reason, number in self.failures],
             "lines": [
                 {
                     "arm": line.arm,

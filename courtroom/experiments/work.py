@@ -158,8 +158,8 @@ class Cells:
         failed = sum(many for (_, found), many in counts.items() if found == "failed")
         if waiting:
             why = state.stopped or next(iter(troubles), "Some runs stopped.")
-            return "paused", f"{why} {waiting:,} cells are left. Go on at any time; nothing is lost."
-        return "done", f"{failed:,} cells failed. Their rows say why; try them again." if failed else ""
+            return "paused", f"{why} {_cells(waiting, 'is', 'are')} left. Go on at any time; nothing is lost."
+        return "done", f"{_cells(failed)} failed. The rows of these cells say why; try them again." if failed else ""
 
     # --- within ---------------------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class Cells:
         record, outcome = await state.ending(cell.run)
         if record.run.status == "failed":
             state.spend(cell.arm, (record.asked, sum(record.tokens), record.cost or 0.0))
-            await self._failed(state, cell, record.run.reason)
+            await self._failed(state, cell, _why(record))
         elif outcome is not None:
             tokens = outcome.prompt_tokens + outcome.completion_tokens
             state.spend(cell.arm, (outcome.asked, tokens, outcome.cost or 0.0))
@@ -185,7 +185,7 @@ class Cells:
                 if not state.to_train[cell.arm]:
                     await asyncio.to_thread(state.training.end, cell.arm)
         elif self._store.status(job) == "running":  # not halted: its own setup's budget is used up
-            await self._failed(state, cell, record.run.reason)
+            await self._failed(state, cell, _why(record))
 
     def _made(self, state: DrivenExperiment, some: Sequence[StoredCell]) -> list[str | BaseException]:
         """Put the runs of cells that are tested on record where they are not; how each stands, or why it can't be made."""
@@ -273,6 +273,13 @@ def _ended(record: Callable[[str], Record], runs: Sequence[str]) -> list[Ended |
     return each([partial(ended, run) for run in runs])
 
 
+def _why(record: Record) -> str:
+    """Why a run has no verdict, with what its last call that failed says: a missing key, a model that is not there."""
+    reason = record.run.reason
+    error = next((call.error for call in reversed(record.calls) if call.error), "")
+    return reason if not error or error in reason else f"{error} {reason}"
+
+
 def used_up(state: DrivenExperiment, arm: int) -> str:
     """Why the budget has no room for one more cell of an arm; empty where it has.
 
@@ -293,14 +300,21 @@ def used_up(state: DrivenExperiment, arm: int) -> str:
         held = sum(many * state.dearest.get(other, most)[place] for other, many in state.open.items())
         if spent >= limit or spent + held + most[place] > limit:
             return (
-                f"The budget of {_amount(name, limit)} has no room for another cell: {_amount(name, spent)} are spent, and a "
+                f"The budget of {_amount(name, limit)} has no room for another cell: spent so far: {_amount(name, spent)}; a "
                 f"cell takes about {_amount(name, most[place])}. Raise it to go on."
             )
     return ""
 
 
+def _cells(number: int, one: str = "", several: str = "") -> str:
+    """1 cell, 2 cells; with a verb, 1 cell is, 2 cells are."""
+    return " ".join(filter(None, ("1 cell", one) if number == 1 else (f"{number:,} cells", several)))
+
+
 def _amount(name: str, value: float) -> str:
-    return f"US$ {value:.4g}" if name == "US$" else f"{value:,.0f} {name}"
+    if name == "US$":
+        return f"US$ {value:.4g}"
+    return f"1 {name.removesuffix('s')}" if round(value) == 1 else f"{value:,.0f} {name}"
 
 
 def _each(

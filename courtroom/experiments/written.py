@@ -65,7 +65,7 @@ def latex(table: ResultTable, pairs: Sequence[Pair] = ()) -> str:
     better = marks(pairs)
     found = []
     for group in table.groups:
-        best = {measure.name: _best(table, group, measure) for measure in table.measures}
+        best = best_of(table, group)
         heads = " & ".join(
             [
                 "Arm",
@@ -95,6 +95,11 @@ def latex(table: ResultTable, pairs: Sequence[Pair] = ()) -> str:
             lines.append(" & ".join([_tex(arm), *values]) + r" \\")
         found.append("\n".join([*lines, r"\bottomrule", r"\end{tabular}"]))
     return "\n\n".join(found) + "\n"
+
+
+def best_of(table: ResultTable, group: str) -> Mapping[str, float | None]:
+    """The best value of each measure, by its name; None where no arm has one."""
+    return {measure.name: _best(table, group, measure) for measure in table.measures}
 
 
 def _best(table: ResultTable, group: str, measure: Measure) -> float | None:

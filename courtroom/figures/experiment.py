@@ -95,17 +95,26 @@ def draw_matrix(groups: Sequence[ArmGroup], measure: Measure, theme: str = "ligh
 def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str = "light") -> go.Figure:
     """A measure against what a case costs, a mark for each arm; the line joins those that no other arm beats for less.
 
-    In US dollars where every arm's price is known and something was paid, else in tokens.
+    In US dollars where every arm's price is known and something was paid, else in tokens; in calls where no tokens were
+    counted, as by the offline model. What predictions made elsewhere took is not known, so they are left out.
     """
     paid = [spent.cost for spent in table.spent.values()]
     in_money = None not in paid and any(paid)
+    in_tokens = any(spent.tokens for spent in table.spent.values())
     points = []
     for number, arm in enumerate(table.arms):
         line, spent = table.line(arm, group), table.spent[arm]
-        if line is None or measure.name not in line.values or not spent.done or not (spent.calls or in_money):
+        if (
+            line is None
+            or measure.name not in line.values
+            or not spent.done
+            or not (spent.calls or spent.cost is not None)
+        ):
             continue
-        cost = (spent.cost or 0.0) / spent.done if in_money else spent.tokens / spent.done
+        took = (spent.cost or 0.0) if in_money else spent.tokens if in_tokens else spent.calls
+        cost = took / spent.done
         points.append((cost, line.values[measure.name], arm, number))
+    most = max((cost for cost, *_ in points), default=0.0) or 1.0
     figure = go.Figure()
     front = frontier([(cost, one.value if measure.better == "higher" else -one.value) for cost, one, _, _ in points])
     figure.add_scatter(
@@ -132,7 +141,10 @@ def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str =
             },
             hovertemplate=f"{plain(arm)}<br>%{{y:.3f}} for %{{x:.4g}} a case<extra></extra>",
         )
-    figure.update_xaxes(title_text="US$ a case" if in_money else "tokens a case", rangemode="tozero")
+    figure.update_xaxes(
+        title_text="US$ a case" if in_money else "tokens a case" if in_tokens else "calls a case",
+        range=[-0.03 * most, 1.06 * most],
+    )
     figure.update_yaxes(title_text=plain(measure.title), tickformat=".0%" if measure.percent else None)
     return framed(figure, theme, 420)
 

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Generic, Literal, Protocol, Self, TypeVar
 
-import numpy as np
-
 from courtroom.errors import Unreadable
 from courtroom.knowledge import old_words
 from courtroom.knowledge.changes import FEW, Changed, ChangedWords
@@ -254,6 +252,8 @@ class Collection(Generic[R]):
 
     async def _nearest_under(self, under: str, text: str, k: int, exclude: Sequence[str]) -> list[Found[R]]:
         """Each of a small set is compared: an index over all would have to be searched far down."""
+        import numpy as np
+
         version = await asyncio.to_thread(self.version)
         if (under, version) not in self._small:
             names = await asyncio.to_thread(self.names_under, under)

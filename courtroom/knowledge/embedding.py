@@ -8,14 +8,17 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Protocol
 
 from courtroom.text.words import is_chinese, words
 
-Vectors = NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+else:
+    Vectors = Any  # numpy is slow to import: only where vectors are worked with
 DIMENSIONS = 2048
 SPREAD = 4  # places of one word: two words that share one then differ in the others
 DEFAULT = "hashed-ngrams"
@@ -144,11 +147,14 @@ class HashedNgrams:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1, shape (texts, 2048); a text without a word is the zero vector."""
+        import numpy as np
+
         return await asyncio.to_thread(_all_hashed, texts) if texts else np.zeros((0, DIMENSIONS), np.float32)
 
 
 @cache
 def _spelling() -> Any:
+    import numpy as np
     from sklearn.feature_extraction.text import HashingVectorizer
 
     return HashingVectorizer(
@@ -182,6 +188,8 @@ def _places(word: str) -> dict[int, int]:
 
 @lru_cache(maxsize=4096)
 def _hashed(text: str) -> Vectors:
+    import numpy as np
+
     rarity = _rarities() if is_chinese(text) else None
     by_word = np.zeros(DIMENSIONS, np.float32)
     for word, count in Counter(words(text)).items():
@@ -199,13 +207,19 @@ def _hashed(text: str) -> Vectors:
 
 
 def _all_hashed(texts: Sequence[str]) -> Vectors:
+    import numpy as np
+
     return np.stack([_hashed(text) for text in texts])
 
 
 def _damped(vector: Any) -> Vectors:
+    import numpy as np
+
     return np.asarray(np.sign(vector) * np.log1p(np.abs(vector)), np.float32)
 
 
 def _unit(vector: Any) -> Vectors:
+    import numpy as np
+
     length = float(np.linalg.norm(vector))
     return np.asarray(vector / length if length else vector, np.float32)

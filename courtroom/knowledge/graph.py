@@ -6,13 +6,10 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import version as installed
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
-
-import numpy as np
 
 from courtroom.knowledge.chroma_apart import Broken, ChromaApart
 from courtroom.knowledge.embedding import Vectors
@@ -34,7 +31,7 @@ class Batch(NamedTuple):
     facets: list[Facets]
 
 
-class Graph(Protocol):
+class VectorGraph(Protocol):
     """Vectors of records as they were at one version."""
 
     def seal(self, made_with: str) -> Seal | None:
@@ -77,6 +74,8 @@ class Graph(Protocol):
 @cache
 def engine() -> str:
     """The engine with its parameters, as a seal names it."""
+    from importlib.metadata import version as installed
+
     return f"chroma {installed('chromadb')}; {', '.join(f'{name} {value}' for name, value in HNSW.items())}"
 
 
@@ -114,6 +113,8 @@ class DiskGraph:
             Broken: Chroma failed.
             OSError: the folder can't be written.
         """
+        import numpy as np
+
         before = read_seal(self._folder)
         base = before if before is not None and before.made_with == seal.made_with else None
         self._folder.mkdir(parents=True, exist_ok=True)

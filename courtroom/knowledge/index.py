@@ -8,18 +8,15 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
-
-import numpy as np
-from filelock import FileLock
 
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.changes import FEW, NOTHING, Changed, Records
 from courtroom.knowledge.chroma_apart import Broken
 from courtroom.knowledge.embedding import DEFAULT, Embedding, Vectors
 from courtroom.knowledge.facets import ALL, Facets, Filter
-from courtroom.knowledge.graph import Batch, DiskGraph, Graph, ServerGraph, engine
+from courtroom.knowledge.graph import Batch, DiskGraph, ServerGraph, VectorGraph, engine
 from courtroom.knowledge.sealed import Seal
 from courtroom.settings import Settings
 
@@ -55,7 +52,7 @@ class VectorIndex:
     def __init__(self, settings: Settings, collection: str, embedding: Embedding, few: int = FEW) -> None:
         self._settings, self._embedding, self._few = settings, embedding, few
         self._folder = settings.chroma / collection  # its own: mending one collection leaves the others alone
-        self._graph: Graph = (
+        self._graph: VectorGraph = (
             ServerGraph(settings, collection) if settings.chroma_host else DiskGraph(self._folder, collection)
         )
         self._lock = threading.RLock()
@@ -63,7 +60,7 @@ class VectorIndex:
         self._version = NOTHING  # of the records, as this process has them
         self._hidden: set[str] = set()  # records that are in the graph, and differ now or are gone
         self._fresh: dict[str, tuple[Vectors, Facets]] = {}
-        self._rows: Vectors | None = None  # of what is fresh
+        self._rows: Any = None  # of what is fresh, shape (records, dimensions)
         self._syncing: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
     async def search(
@@ -148,6 +145,8 @@ class VectorIndex:
                 embedded = self._embedding.embed([changed.texts[name] for name in some])
                 vectors = asyncio.run_coroutine_threadsafe(embedded, loop).result()
                 yield Batch(some, vectors, [changed.facets[name] for name in some])
+
+        from filelock import FileLock  # only where an index is on disk
 
         def work() -> None:
             self._folder.parent.mkdir(parents=True, exist_ok=True)
@@ -238,14 +237,18 @@ class VectorIndex:
                     break
                 wanted *= 2
             found += here
-        return [(name, round(cosine, 6)) for name, cosine in sorted(found, key=lambda pair: -pair[1])[:k]]
+        # Of equals the smaller id comes first, in whatever order they were written.
+        return sorted(((name, round(cosine, 6)) for name, cosine in found), key=lambda pair: (-pair[1], pair[0]))[:k]
 
     def _compared(self, vector: Vectors, only: Filter) -> list[tuple[str, float]]:
+        import numpy as np
+
         if not self._fresh:
             return []
         if self._rows is None:
-            self._rows = np.stack([row for row, _ in self._fresh.values()])
-        cosines = self._rows @ vector
+            # In double precision a cosine does not depend on how many rows stand beside its own.
+            self._rows = np.stack([row for row, _ in self._fresh.values()]).astype(np.float64)
+        cosines = self._rows @ vector.astype(np.float64)
         return [
             (name, float(cosine))
             for (name, (_, facets)), cosine in zip(self._fresh.items(), cosines, strict=True)

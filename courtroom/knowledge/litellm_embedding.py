@@ -7,7 +7,6 @@ import logging
 from collections.abc import Sequence
 from itertools import accumulate
 
-import numpy as np
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from courtroom.knowledge.embedding import Vectors
@@ -44,6 +43,8 @@ class LiteLLMEmbedding:
         Raises:
             ModelError: no vectors could be had.
         """
+        import numpy as np
+
         limit = await asyncio.to_thread(longest, self.name)
         texts = [beginning(text, limit) if text.strip() else NOTHING for text in texts]
         known = {text: self._known[text] for text in texts if text in self._known}
@@ -70,6 +71,8 @@ class LiteLLMEmbedding:
         reraise=True,
     )
     async def _ask(self, texts: list[str]) -> Vectors:
+        import numpy as np
+
         litellm = await asyncio.to_thread(load)
         # It works for all runs, so that no key which was typed for one of them counts.
         where = route(ModelSpec(id=self.name), Connections(), typed=False).parameters()

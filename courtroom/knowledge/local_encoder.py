@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal
 
-import numpy as np
-
 from courtroom.knowledge.embedding import Vectors
 from courtroom.models.errors import ModelError
 
@@ -71,6 +69,8 @@ class LocalEncoder:
         return await asyncio.to_thread(self._embed, list(texts))
 
     def _embed(self, texts: list[str]) -> Vectors:
+        import numpy as np
+
         known = LOCAL[self.name]
         with self._lock:
             try:

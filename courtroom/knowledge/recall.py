@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from courtroom.knowledge.jurisprudence import Tags
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -21,6 +22,8 @@ WEIGHTS: Weights = (0.4, 0.3, 0.3)
 
 def cosine(one: Vector, other: Vector) -> float:
     """Cosine of two vectors; 0 where one of them is zero (Eq. 11)."""
+    import numpy as np
+
     a, b = np.asarray(one, float), np.asarray(other, float)
     lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(a @ b) / lengths if lengths else 0.0
@@ -28,6 +31,8 @@ def cosine(one: Vector, other: Vector) -> float:
 
 def cosines(rows: Sequence[Vector], other: Vector) -> NDArray[np.float64]:
     """Cosine of each row with a vector; shape (rows,)."""
+    import numpy as np
+
     many, one = np.asarray(rows, float).reshape(len(rows), -1), np.asarray(other, float)
     lengths = np.linalg.norm(many, axis=1) * np.linalg.norm(one)
     near: NDArray[np.float64] = np.divide(many @ one, lengths, out=np.zeros(len(rows)), where=lengths > 0)
@@ -43,6 +48,7 @@ def iou(tags: Tags, candidates: Tags) -> float:
 def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], tau: float) -> nx.Graph:
     """Standards, linked where their vectors' cosine is at least tau and their labels are identical (section 3.4.1)."""
     import networkx as nx  # slow to import: only when there is a graph
+    import numpy as np
 
     graph = nx.Graph()
     graph.add_nodes_from(labels)

@@ -10,7 +10,6 @@ import os
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-import xxhash
 from pydantic import ValidationError
 
 from courtroom.strict import Strict
@@ -42,6 +41,8 @@ def files_of(folder: Path) -> dict[str, tuple[int, str]]:
 
 def checksum(path: Path) -> str:
     """Of a whole file."""
+    import xxhash  # only where an index is on disk
+
     made = xxhash.xxh3_64()
     with path.open("rb") as file:
         while part := file.read(AT_ONCE):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Sequence
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from courtroom.knowledge.embedding import Embedding, Vectors
 from courtroom.store.database import Database
 
-Half = np.ndarray[tuple[int], np.dtype[np.float16]]
+if TYPE_CHECKING:
+    import numpy as np
+
+    Half = np.ndarray[tuple[int], np.dtype[np.float16]]
 
 
 class Remembered:
@@ -31,6 +33,8 @@ class Remembered:
         Raises:
             ModelError: an embedding model gave no vectors.
         """
+        import numpy as np
+
         if not texts:
             return await self._embedding.embed(texts)
         digests, known = await asyncio.to_thread(self._known, texts)
@@ -46,6 +50,8 @@ class Remembered:
         return digests, self._read(digests)
 
     def _read(self, digests: Sequence[bytes]) -> dict[bytes, Half]:
+        import numpy as np
+
         known = {}
         for start in range(0, len(digests), 500):
             some = digests[start : start + 500]
@@ -65,4 +71,6 @@ class Remembered:
 
 
 def _stacked(rows: list[Half]) -> Vectors:
+    import numpy as np
+
     return np.stack(rows).astype(np.float32)

@@ -9,11 +9,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock
 
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.changes import FEW, NOTHING, Records
@@ -160,6 +157,8 @@ class WordIndex:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """One process at a time brings the files up to date; the others wait, and read what it has left."""
+        from filelock import FileLock  # only where an index is on disk
+
         self._folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(self._folder.with_name(f"{self._folder.name}.lock")):
             yield
@@ -190,6 +189,8 @@ def _new(folder: Path | None = None) -> Any:
 
 @cache
 def _made_with() -> str:
+    from importlib.metadata import version as installed
+
     return f"tantivy {installed('tantivy')}; words and pairs, 1"
 
 

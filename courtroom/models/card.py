@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, wraps
-from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
 
@@ -46,6 +45,8 @@ def _send_nothing_on(litellm: Any) -> None:
     Where the host changes httpx takes `Authorization` out, but leaves `api-key`, `x-api-key` and the question in.
     LiteLLM has no setting for this, so what makes its clients is wrapped.
     """
+    from http.cookiejar import DefaultCookiePolicy
+
     from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler, HTTPHandler
     from litellm.llms.openai.common_utils import BaseOpenAILLM
 

@@ -9,13 +9,15 @@ from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-
-from pyrate_limiter import InMemoryBucket, Rate, RateItem
+from typing import TYPE_CHECKING
 
 from courtroom.models.failures import retry_after
 from courtroom.models.prices import estimate_prompt
 from courtroom.models.request import Reply, Request
 from courtroom.models.spec import ModelSpec
+
+if TYPE_CHECKING:
+    from pyrate_limiter import InMemoryBucket
 
 PART = 10
 """Tokens are counted by tens: the limiter keeps an entry for each."""
@@ -103,6 +105,8 @@ class Door:
 
     def __post_init__(self) -> None:
         self._minute_ms = round(self.minute_s * 1000 * MARGIN)
+        from pyrate_limiter import InMemoryBucket, Rate  # only where a model is asked: importing it takes long
+
         self._requests, self._tokens = (InMemoryBucket([Rate(1, self._minute_ms)]) for _ in range(2))
 
     async def enter(self, asked: Asked, turn: CallPlace) -> None:
@@ -160,6 +164,8 @@ class Door:
 
     def _take(self, bucket: InMemoryBucket, most: int, weight: int) -> float:
         """Count a call within the last minute; where that would be too much, the seconds until it is not."""
+        from pyrate_limiter import Rate, RateItem
+
         item = RateItem("call", int(time.monotonic() * 1000), weight)
         bucket.rates = [Rate(most, self._minute_ms)]
         bucket.leak(item.timestamp)

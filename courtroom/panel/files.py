@@ -7,7 +7,6 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from courtroom.errors import CourtroomError
@@ -82,6 +81,8 @@ def write_csv(panel: Iterable[Persona]) -> str:
 
 def write_yaml(panel: Iterable[Persona]) -> str:
     """As `read_panel` reads it."""
+    import yaml
+
     rows = [person.model_dump(mode="json") for person in panel]
     return str(yaml.safe_dump(rows, allow_unicode=True, sort_keys=False, width=120))
 
@@ -116,6 +117,8 @@ def _list(text: str) -> list[str]:
 
 
 def _from_yaml(name: str, text: str) -> list[Any]:
+    import yaml
+
     try:
         # An alias could make a small file large.
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):

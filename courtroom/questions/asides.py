@@ -91,6 +91,11 @@ class AsideStore:
         rows = self._database.connection.execute("SELECT at, body FROM asides WHERE run = ? ORDER BY seq", (run,))
         return tuple((row["at"], read_aside(run, row["body"])) for row in rows)
 
+    def audited(self) -> frozenset[str]:
+        """The runs in which something was audited."""
+        rows = self._database.connection.execute("SELECT DISTINCT run FROM asides WHERE kind = 'sample'")
+        return frozenset(row["run"] for row in rows)
+
     def samples(self, run: str) -> tuple[Sample, ...]:
         """The answers of a run's audits."""
         return tuple(one for _, one in self.of(run) if isinstance(one, Sample))

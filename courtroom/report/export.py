@@ -6,32 +6,31 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.record import Record
-from courtroom.questions.asides import Aside
-from courtroom.questions.marks import Mark
+from courtroom.questions.beside import KeptBeside
 
 FORMAT = "courtroom-run-2"
 NOT_IN_A_FILE = {"owner", "heartbeat", "control", "imported"}
 """What a run has only in the store in which it is."""
 
 
-def as_json(
-    record: Record, answers: AnswerStore, asides: Sequence[tuple[float, Aside]] = (), marks: Sequence[Mark] = ()
-) -> str:
+NOTHING = KeptBeside()
+
+
+def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) -> str:
     """All that is on record of a run, with a hash over all of it. Text parts of prompts stand once, under their digests.
 
     Args:
-        asides: what was asked beside the run, with its times: answers of audits, interviews.
-        marks: of reviewers.
+        beside: what is kept beside the run.
     """
     answers = answers.of(record.run)
     entries: dict[str, Any] = {}
     parts: dict[str, str] = {}
-    calls = (*record.calls, *record.overtaken, *(one.called for _, one in asides))
+    calls = (*record.calls, *record.overtaken, *(one.called for _, one in beside.asides))
     for key in (key for call in calls for key in call.keys):
         entry = answers.entry(key)
         if entry is None or key in entries:
@@ -58,8 +57,9 @@ def as_json(
             }
             for path, paid in sorted(record.paid.items())
         },
-        "asides": [{"at": at, **one.model_dump(mode="json")} for at, one in asides],
-        "marks": [mark.model_dump(mode="json") for mark in marks],
+        "asides": [{"at": at, **one.model_dump(mode="json")} for at, one in beside.asides],
+        "marks": [mark.model_dump(mode="json") for mark in beside.marks],
+        "audience": beside.audience and beside.audience.model_dump(mode="json"),
         "answers": entries,
         "parts": parts,
     }

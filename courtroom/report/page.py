@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,15 +23,17 @@ from courtroom.media.medium import Medium
 from courtroom.media.store import Frame, MediaStore
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
-from courtroom.questions.asides import Aside, Interview, Sample
+from courtroom.questions.asides import Interview, Sample
+from courtroom.questions.audience import BEFORE
 from courtroom.questions.audit import results
-from courtroom.questions.marks import Mark
+from courtroom.questions.beside import KeptBeside
 from courtroom.questions.naming import MEANINGS
 from courtroom.report.graph import graph_svg
 from courtroom.room import scene
 from courtroom.room.player import adapter, program, style
 from courtroom.text.diffs import changes
 
+NOTHING = KeptBeside()
 FRAMES = 6
 """Frames of a video that are put into the page, each as a picture of this many pixels at most."""
 SIDE = 480
@@ -46,15 +49,13 @@ def as_html(
     procedure: Procedure,
     answers: AnswerStore,
     media: MediaStore,
-    asides: Sequence[tuple[float, Aside]] = (),
-    marks: Sequence[Mark] = (),
+    beside: KeptBeside = NOTHING,
     sure: str = "",
 ) -> str:
     """The report. Whatever a case, a model or a user wrote is shown as text and nothing in it takes effect.
 
     Args:
-        asides: what was asked beside the run, with its times: answers of audits, interviews.
-        marks: of reviewers.
+        beside: what is kept beside the run.
         sure: what repeats of the run have shown, in a sentence; see `courtroom.experiments.sure`.
     """
     procedure, answers = procedure.about(record.case), answers.of(record.run)
@@ -83,13 +84,32 @@ def as_html(
         program=Markup(f"{program()}\n{adapter('report')}"),
         nonce=nonce,
         policy=POLICY.format(nonce=nonce),
-        audits=results(procedure, record, [one for _, one in asides if isinstance(one, Sample)]),
+        audits=results(procedure, record, [one for _, one in beside.asides if isinstance(one, Sample)]),
         meanings=MEANINGS,
-        interviews=[(at, one) for at, one in asides if isinstance(one, Interview)],
-        marks=marks,
+        interviews=[(at, one) for at, one in beside.asides if isinstance(one, Interview)],
+        marks=beside.marks,
+        audience=audience_table(record, beside),
+        arguments=beside.audience.arguments if beside.audience else (),
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         changes=changes,
     )
+
+
+def audience_table(record: Record, beside: KeptBeside) -> list[tuple[str, dict[str, int], dict[str, int]]]:
+    """Each poll of the audience: its name, the audience's votes by choice, and the members'."""
+    counts: dict[str, Counter[str]] = {}
+    for vote in beside.audience.votes if beside.audience else ():
+        counts.setdefault(vote.poll, Counter())[vote.choice] += 1
+    polls = [BEFORE, *record.tallies]
+    return [
+        (
+            record.ballot_name(poll) if poll in record.tallies else "Before the first vote",
+            dict(counts[poll]),
+            record.tallies[poll].counts if poll in record.tallies else {},
+        )
+        for poll in polls
+        if poll in counts
+    ]
 
 
 def readable(value: Any) -> Markup:

@@ -24,6 +24,7 @@ from courtroom.models.apart import refuse
 from courtroom.models.request import Reply, digest_text
 from courtroom.models.spec import RECORDED
 from courtroom.questions.asides import ASIDE, Aside
+from courtroom.questions.audience_file import ExportedAudience
 from courtroom.questions.marks import Mark
 from courtroom.report.export import FORMAT, hash_of
 from courtroom.strict import Strict
@@ -94,6 +95,7 @@ class RunFile(Strict):
     payments: dict[str, Paid]
     asides: tuple[tuple[float, Aside], ...]
     marks: tuple[Mark, ...]
+    audience: ExportedAudience | None
     answers: dict[str, Entry]
     parts: Any
     """Texts of prompts by their digests; as they are, white space included."""
@@ -179,6 +181,7 @@ def _parsed(document: Mapping[str, Any], procedure: Procedure) -> RunFile:
         payments={str(path): Paid.model_validate(one) for path, one in document["payments"].items()},
         asides=tuple((_time(one), ASIDE.validate_python(_rest(one))) for one in document["asides"]),
         marks=tuple(Mark.model_validate(one) for one in document["marks"]),
+        audience=document["audience"] and ExportedAudience.model_validate(document["audience"]),
         answers={str(key): Entry.model_validate(one) for key, one in document["answers"].items()},
         parts=document["parts"],
     )

@@ -11,8 +11,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
-from courtroom.questions.asides import AsideStore
-from courtroom.questions.marks import MarkStore
+from courtroom.questions.beside import BesideStore, KeptBeside
 from courtroom.report.export import as_json
 from courtroom.report.page import as_html
 from courtroom.report.run_file import HARMFUL, RunFile, read_run_file
@@ -33,16 +32,15 @@ class RunFiles:
         record: Callable[[str], Record],
         store: RunStore,
         answers: AnswerStore,
-        asides: AsideStore,
-        marks: MarkStore,
+        beside: BesideStore,
         media: MediaStore,
     ) -> None:
         self._procedures, self._record = procedures, record
-        self._store, self._answers, self._asides, self._marks, self._media = store, answers, asides, marks, media
+        self._store, self._answers, self._beside, self._media = store, answers, beside, media
 
     def export(self, run: str) -> tuple[str, str]:
-        """Name and content of a run's file, with what was asked beside it and its marks."""
-        return f"{run}.json", as_json(self._record(run), self._answers, self._asides.of(run), self._marks.of(run))
+        """Name and content of a run's file, with what is kept beside it."""
+        return f"{run}.json", as_json(self._record(run), self._answers, self._beside.of(run))
 
     def take_in(self, data: bytes) -> str:
         """Import a run to be read, and forked; its id. All of it is on record or nothing.
@@ -76,13 +74,12 @@ class RunFiles:
         self._store.interventions.put(run, file.interventions)
         self._store.payments.take_in(run, {path: paid.payment() for path, paid in file.payments.items()})
         self._answers.take_in(run, {key: (one.request, one.reply) for key, one in file.answers.items()}, file.parts)
-        self._asides.take_in(run, file.asides)
-        self._marks.take_in(run, file.marks)
+        self._beside.take_in(run, KeptBeside(file.asides, file.marks, file.audience))
 
     def _try(self, run: str, procedure: Procedure) -> None:
-        """Read it once as pages do, before anybody has to: what falls over it is told now, and it is not kept."""
+        """Read it once as pages do, before anybody has to: what falls over it is reported now, and it is not kept."""
         try:
-            as_html(self._record(run), procedure, self._answers, self._media, self._asides.of(run), self._marks.of(run))
+            as_html(self._record(run), procedure, self._answers, self._media, self._beside.of(run))
         except HARMFUL as error:
             raise CourtroomError(
                 "This run does not hold together, so that it can't be shown. Ask for the file anew."

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 _STATIC = Path(__file__).parent / "static"
-PARTS = ("dom", "story", "recount", "bench", "tally", "transcript", "timeline", "drawer", "room")
+PARTS = ("dom", "story", "recount", "bench", "tally", "transcript", "timeline", "drawer", "playlist", "room")
 """The files of the program, each after those that it uses."""
 
 

@@ -6,22 +6,20 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.readers.numbered_labels import NumberedLabels, names_from
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.checking import examine
-from courtroom.datasets.importing import Imported, Order
-from courtroom.datasets.near import near_duplicates
-from courtroom.datasets.precedents import precedent_id
 from courtroom.datasets.row import DatasetInfo
-from courtroom.datasets.statistics import measure
 from courtroom.errors import CourtroomError
 from courtroom.shell.house import opened
 from courtroom.shell.options import Json
+
+if TYPE_CHECKING:
+    from courtroom.datasets.importing import Imported, Order
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -47,6 +45,8 @@ def import_(
     json_: Json = False,
 ) -> None:
     """Import a dataset. After a kill, the same command goes on where it stopped."""
+    from courtroom.datasets.importing import Order
+
     numbered = "=" in labels
     order = Order(
         source=str(source.resolve()),
@@ -82,6 +82,25 @@ def list_(json_: Json = False) -> None:
             print(f"{job.name}: interrupted after {job.taken} rows. {again} to go on.", file=sys.stderr)
 
 
+@app.command("samples")
+def samples_(
+    name: Annotated[str | None, typer.Argument(help="The one to add; without a name, all are listed.")] = None,
+) -> None:
+    """Bundled cases as datasets: list them, or add one."""
+    from courtroom.datasets.samples import add_sample, samples  # slow to import
+
+    with opened() as house:
+        known = {one.name: one for one in samples(house.library)}
+        if name is None:
+            for one in known.values():
+                print(f"{one.name}\t{one.kind}\t{one.count}\t{one.title}")
+        elif name in known:
+            info = add_sample(house.datasets, house.library, name)
+            print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count}")
+        else:
+            raise CourtroomError(f"There are no bundled cases named “{name}”. Choose among: {', '.join(known)}.")
+
+
 @app.command()
 def show(
     name: str,
@@ -95,6 +114,8 @@ def show(
     json_: Json = False,
 ) -> None:
     """A dataset in numbers, some of its rows, and records that were not taken in."""
+    from courtroom.datasets.statistics import measure
+
     with opened() as house:
         found = measure(house.datasets, name, version)
         shown = sample if sample is not None else limit
@@ -145,6 +166,9 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
 
     Rows that say nearly the same are shown too; they are no error.
     """
+    from courtroom.datasets.checking import examine
+    from courtroom.datasets.near import near_duplicates
+
     with opened() as house:
         found = examine(house.datasets, name, version)
         near = near_duplicates(house.datasets, name, version)
@@ -160,7 +184,7 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
 def delete(name: str, version: Annotated[str | None, typer.Option(help="Only this version.")] = None) -> None:
     """Forget a dataset, or one version of it. Runs keep the cases that they have."""
     with opened() as house:
-        house.datasets.delete(name, version)
+        house.experiments.delete_dataset(name, version)
         print(f"“{name}” is deleted.")
 
 
@@ -172,6 +196,8 @@ def precedents(name: str, split: Annotated[str | None, typer.Option(help="Only r
 
 
 def _into_knowledge(house: Courthouse, name: str, split: str | None) -> int:
+    from courtroom.datasets.precedents import precedent_id
+
     taken: list[CriminalCase] = []
     done = 0
     for row in house.datasets.rows(name, split=split):

@@ -264,6 +264,8 @@ def _print_results(found: ExperimentResults, as_json: bool) -> None:
         print(json.dumps(_finite(found.as_data()), ensure_ascii=False))
     else:
         print(markdown(found.table, found.pairs, found.overall, found.notes))
+        for arm, reason, number in found.failures:
+            print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
 
 
 def _print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:
@@ -276,7 +278,8 @@ def _print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:
     teaching = f" ({takes.training} of them only teach)" if takes.training else ""
     money = "an unknown amount of money" if takes.money is None else f"US$ {takes.money:.4g}"
     print(
-        f"{takes.cells} cells{teaching} take about {takes.calls} calls, {takes.tokens} tokens and {money}. Answers that cells share, "
+        f"{takes.cells} cells{teaching} take about {takes.calls} calls, {takes.tokens} tokens, {money} and "
+        f"{max(1, round(takes.seconds)):,} seconds. Answers that cells share, "
         f"or that are on record, save {takes.shared} calls. {takes.rehearsed} cells were rehearsed."
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, KINDS, kept_as, origins
 from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embeddings import embedding_problem
+from courtroom.knowledge.facets import Filter
 from courtroom.knowledge.ranking import Mode
 from courtroom.shell.house import opened
 from courtroom.shell.options import Json
@@ -26,6 +28,7 @@ app = typer.Typer(
 
 
 SAID = {"add": "put beside what was there", "replace": "put in place of what was there"}
+DAY = "%Y-%m-%d"
 Base = Annotated[str, typer.Option(help="Which knowledge base of criminal law.")]
 
 
@@ -77,13 +80,22 @@ def search(
     k: Annotated[int, typer.Option(help="How many.", min=1)] = 5,
     mode: Annotated[Mode, typer.Option(help="By which ranking.")] = "hybrid",
     base: Base = BUNDLED,
+    category: Annotated[str, typer.Option(help="Only records of this category or charge.")] = "",
+    law: Annotated[str, typer.Option(help="Only records under this article, e.g. 264.")] = "",
+    since: Annotated[
+        datetime | None, typer.Option(help="Only records that came on this day or later.", formats=[DAY])
+    ] = None,
+    until: Annotated[
+        datetime | None, typer.Option(help="Only records that came on this day or before.", formats=[DAY])
+    ] = None,
     json_: Json = False,
 ) -> None:
     """What is closest to a text, with all three scores."""
     if not text.strip():
         raise CourtroomError("Give some words to search for.")
+    only = Filter(category=category, law=law, since=since and since.date(), until=until and until.date())
     with opened() as house:
-        found = house.runner.do(_collection(house, collection, base).search(text, k, mode)).result()
+        found = house.runner.do(_collection(house, collection, base).search(text, k, mode, only=only)).result()
         rows = [{"id": one.record.id, **one.scores.model_dump()} for one in found]
         for row in [] if json_ else rows:
             print("\t".join("" if value is None else str(value) for value in row.values()))

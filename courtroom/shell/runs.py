@@ -74,9 +74,9 @@ def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.ht
         if to.suffix == ".json":
             _, text = house.files.export(run)
         elif to.suffix == ".html":
-            beside = house.asides.of(run), house.marks.of(run)
+            beside = house.beside.of(run)
             procedure, sure = house.procedures[record.run.procedure], house.experiments.repeats.sentence(run)
-            text = report.as_html(record, procedure, house.answers, house.media, *beside, sure=sure)
+            text = report.as_html(record, procedure, house.answers, house.media, beside, sure=sure)
         else:
             raise CourtroomError("--to needs a file name that ends in .json or .html.")
         write(to, text)

@@ -60,7 +60,10 @@ def check(path: Path, migrations: Sequence[str], *, thorough: bool = True) -> No
         raise StoreError(f"{path} is not a SQLite file. Put a backup in its place, {ELSEWHERE}.")
     with closing(sqlite3.connect(path, timeout=30)) as db:
         version: int = db.execute("PRAGMA user_version").fetchone()[0]
-        there = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        try:
+            there = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        except UnicodeDecodeError as error:  # SQLite's own message names a table whose name is no text any more
+            raise damaged(path) from error
         if not there and version == 0:
             return
         if not there >= OURS or version < 1:

@@ -14,7 +14,7 @@ from courtroom.version import __version__
 if TYPE_CHECKING:
     from courtroom.store.postgres import PostgresStore
 
-FIRST = 17
+FIRST = 18
 """The first schema that PostgreSQL was given."""
 CHANGES: Mapping[int, str] = {}
 """For each later entry of `MIGRATIONS`, what does the same in PostgreSQL, by the number of the schema."""
@@ -40,8 +40,9 @@ BEGIN
         WHEN 'boolean' THEN CASE found #>> '{}' WHEN 'true' THEN '1' ELSE '0' END
         ELSE found #>> '{}'
     END;
-EXCEPTION WHEN untranslatable_character THEN
-    RETURN json_extract(replace(body, '\u0000', ''), path);
+EXCEPTION
+    WHEN invalid_text_representation THEN RETURN NULL;
+    WHEN untranslatable_character THEN RETURN json_extract(replace(body, '\u0000', ''), path);
 END $$;
 CREATE FUNCTION json_each(body text, path text) RETURNS TABLE (value text) LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN

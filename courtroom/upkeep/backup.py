@@ -14,8 +14,8 @@ from pathlib import Path
 
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
-from courtroom.store.database import MIGRATIONS
 from courtroom.store.file import check, copy, damages, explained
+from courtroom.store.migrations import MIGRATIONS
 
 STORE = "courtroom.sqlite"
 _MEMBER = re.compile(r"courtroom\.sqlite|media/[0-9a-f]{64}\.[a-z0-9]+|imports/[0-9a-f]{64}\.jsonl")

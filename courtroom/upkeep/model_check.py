@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Literal
 
-from PIL import Image
 from pydantic import BaseModel, Field
 
 from courtroom.errors import CourtroomError
@@ -120,6 +119,8 @@ async def _stream(model: LiteLLMModel, spec: ModelSpec, text: str) -> ModelTrial
 
 
 async def _picture(model: LiteLLMModel, spec: ModelSpec, media: MediaStore) -> ModelTrial:
+    from PIL import Image
+
     trial = ModelTrial(about="Picture", works=False, sentence="")
     colour = random.Random(spec.id).choice(COLOURS)
     drawn = io.BytesIO()

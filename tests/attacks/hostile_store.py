@@ -21,6 +21,8 @@ from courtroom.knowledge.jurisprudence import Directive, Standard
 from courtroom.law.judgment import Judgment
 from courtroom.models.prompts import templates
 from courtroom.panel.personas import sample_panel
+from courtroom.questions.audience import LONGEST
+from courtroom.questions.playlists import Playlist, Stop
 from courtroom.settings import Settings
 from courtroom.sweeps.plan import evidence_left_out
 from tests.attacks.canaries import Canaries
@@ -50,6 +52,9 @@ class Hostile:
     sweep: str
     seat: str
     """A seat's token; a question with a picture waits there."""
+    audience: str
+    """An audience's token; hostile arguments stand there."""
+    playlist: str
 
 
 def refusing(canaries: Canaries, body: dict[str, Any]) -> str | web.Response:
@@ -85,7 +90,22 @@ def _filled(house: Courthouse, canaries: Canaries) -> Hostile:
     house.sweeps.wait(sweep, WAIT_S)
     runs["seat"], seat = _seated(house, cases, canaries)
     house.setups.save(canaries.all(), {"procedure": "cyberjurors", "seed": 0, "setup": {}})
-    return Hostile(runs, sweep, seat)
+    return Hostile(runs, sweep, seat, _audience(house, base, canaries), _playlist(house, base, canaries))
+
+
+def _audience(house: Courthouse, run: str, canaries: Canaries) -> str:
+    """Two phones that have voted, and argue with canaries."""
+    token = house.audiences.open(run).token
+    (poll, *_) = list(house.record(run).tallies)[::-1]
+    for phone in ("a" * 20, "b" * 20):
+        house.audiences.vote(run, poll, phone, "buyer")
+        house.audiences.argue(run, poll, phone, canaries.one(LONGEST))
+    return token
+
+
+def _playlist(house: Courthouse, run: str, canaries: Canaries) -> str:
+    stops = [Stop(run=run, at=at, title=canaries.one(300), note=canaries.one(500)) for at in (1, 5)]
+    return house.playlists.add(Playlist(name=canaries.one(120), stops=tuple(stops)))
 
 
 def _case(house: Courthouse, kind: str, canaries: Canaries) -> Case:

@@ -22,6 +22,8 @@ FIELDS = {
     "sweep": ("sweep", "base"),
     "compare": ("runs",),
     "seat": ("seat",),
+    "audience": ("audience",),
+    "playlists": ("playlist", "stop"),
 }
 
 
@@ -43,7 +45,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.parametrize(("page", "field"), [(page, field) for page, fields in FIELDS.items() for field in fields])
 def test_whatever_an_address_says_the_page_stands(page: str, field: str, run: str) -> None:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    if page not in ("cases", "seat"):
+    if page not in ("cases", "seat", "audience"):
         app.run()
         app.switch_page(f"pages/{page}.py")
     for text in (

@@ -266,6 +266,27 @@ def test_a_seat_is_inert(site: Site) -> None:
     other.close()
 
 
+def test_an_audience_and_a_playlist_are_inert(site: Site) -> None:
+    other = site.page.context.new_page()
+    site.watch.on(other)
+    phone = Site(other, site.watch, site.url, site.store, site.hits)
+    other.set_default_timeout(30_000)
+    phone.open(f"?audience={site.store.audience}")
+    vote = other.get_by_role("button", name="Buyer")
+    expect(vote).to_be_enabled()
+    vote.click()
+    expect(other.get_by_text("What the audience says")).to_be_visible()
+    phone.settled()
+    assert phone.shown() > 5
+    other.close()
+    site.open(f"deliberation?run={site.store.runs['cyberjurors']}")
+    expect(site.page.get_by_text("The audience", exact=True)).to_be_visible()
+    assert site.shown() > 5
+    for address in ("", "&stop=1", "&stop=2"):
+        site.open(f"playlists?playlist={site.store.playlist}{address}")
+        assert site.shown() > 0
+
+
 def test_comparisons_and_what_ifs_are_inert(site: Site) -> None:
     runs = site.store.runs
     site.open(f"compare?runs={runs['cyberjurors']},{runs['fork']}")

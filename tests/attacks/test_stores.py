@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom import __main__, __version__
 from courtroom.settings import Settings
-from courtroom.store.database import MIGRATIONS
+from courtroom.store.migrations import MIGRATIONS
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.doctor.rows import READERS
 from tests.full_store import STORE, full_store
@@ -237,6 +237,18 @@ def test_flipped_bits_never_end_in_a_traceback(home: Path, shell: Shell, seed: i
         assert "Traceback" not in err
 
 
+def test_a_damaged_table_whose_name_is_no_text_is_told_in_a_sentence(home: Path, shell: Shell) -> None:
+    data = (home / STORE).read_bytes()
+    assert b"CREATE TABLE rewinds" in data
+    damaged = data.replace(b"CREATE TABLE rewinds", b"CREATE TABLx rewinds").replace(b"rewinds", b"re\xceinds")
+    (home / STORE).write_bytes(damaged)
+    for words in (["runs"], ["doctor"]):
+        code, out, err = shell(home, *words)
+        assert code == 1
+        assert "damaged" in out + err
+        assert "Traceback" not in err
+
+
 def wal_gone(home: Path) -> None:
     (home / f"{STORE}-wal").unlink(missing_ok=True)
 
@@ -285,6 +297,11 @@ BAD = {
     "dataset_rows": "body = '7'",
     "marks": "body = '7'",
     "asides": "body = '7'",
+    "audiences": "closed = 'soon'",
+    "audience_votes": "at = 'soon'",
+    "audience_arguments": "text = ''",
+    "audience_likes": "at = 'soon'",
+    "playlists": "body = '7'",
     "imported_answers": "reply = '7'",
     "panels": "body = '7'",
 }

@@ -67,10 +67,10 @@ def test_the_shared_address_opens_the_same_comparison_in_another_browser(
 
 def test_runs_are_picked_in_their_list(app: str, link: str, browser: Browser) -> None:
     page = opened(browser, f"{app}/runs")
-    boxes = page.get_by_test_id("stCheckbox").filter(has_text="Compare")
-    boxes.nth(0).locator("label").click()
-    expect(page.get_by_text("Pick one to three more")).to_be_visible()
-    boxes.nth(1).locator("label").click()
+    boxes = page.locator('[class*="st-key-pick-"]')
+    boxes.nth(0).locator("label").first.click()
+    expect(page.get_by_text("1 run selected")).to_be_visible()
+    boxes.nth(1).locator("label").first.click()
     page.get_by_role("button", name=re.compile("Compare 2 runs")).click()
     expect(page.get_by_text("They part at", exact=False)).to_be_visible()
     expect(page.get_by_text("a fork of B", exact=False)).to_be_visible()

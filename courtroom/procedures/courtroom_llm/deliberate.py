@@ -7,6 +7,7 @@ from courtroom.engine.events import Verdict
 from courtroom.engine.setup import Member
 from courtroom.models.narrow import same
 from courtroom.procedures.courtroom_llm.bench import Decision, cast, decision
+from courtroom.procedures.courtroom_llm.nearest import by_nearest
 from courtroom.procedures.courtroom_llm.pleading import cut, pointed_to
 from courtroom.procedures.courtroom_llm.similar import look_up
 from courtroom.procedures.courtroom_llm.tasks import ChooseLabel, Classify, Earlier, Hear, Plead, Pleading, Side
@@ -19,7 +20,8 @@ async def deliberate(court: Session) -> Verdict:
     items = [court.case.item(name) for name in court.setup.texts]
     if not court.setup.tried:
         await court.stage("Judgment", "judgment")
-        return verdict(court, items, await court.all(classify(court, item) for item in items))
+        decide = by_nearest if court.setup.structure == "nearest" else classify
+        return verdict(court, items, await court.all(decide(court, item) for item in items))
 
     await court.stage("Preliminary hearing", "hearing")
     trials = await court.all(hear(court, item) for item in items)

@@ -20,6 +20,8 @@ SHAPES = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-u
 
 def at_most(case: LabelledTask, setup: CourtroomLLMSetup) -> int:
     """Upper bound on the calls: hearings, two pleadings, reasons for similar cases, judges; for each text."""
+    if setup.structure == "nearest":
+        return 0
     in_question = case.labels[:2] if setup.tried else case.labels
     similar = setup.shots * len(setup.labels_of_cases(case.labels, in_question)) if setup.explain else 0
     return (similar + setup.bench + (setup.hearings + 2 if setup.tried else 0)) * max(1, len(setup.texts))
@@ -90,6 +92,16 @@ COURTROOM_LLM = Procedure(
             "Several models", "The baseline: five models with majority, without a trial.", {"structure": "multiple"}
         ),
         Preset("Single model", "The baseline: one model, without a trial.", {"structure": "single"}),
+        Preset(
+            "Nearest texts",
+            "A baseline without a model: the five nearest labelled texts decide, each by its likeness.",
+            {"structure": "nearest"},
+        ),
+        Preset(
+            "Nearest text alone",
+            "A baseline without a model: the label of the one nearest text.",
+            {"structure": "nearest", "neighbours": 1},
+        ),
         Preset("Random cases", "Examples drawn at random in place of similar ones (table 6).", {"cases_by": "random"}),
         Preset("All texts", "The paper's setting on every text of the task.", {"texts": ["all"]}),
     ),

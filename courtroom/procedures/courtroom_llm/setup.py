@@ -14,7 +14,7 @@ from courtroom.engine.setup import Member, Setup
 from courtroom.errors import CourtroomError
 from courtroom.models.spec import ModelSpec
 
-Structure = Literal["sequential", "parallel", "multiple", "single"]
+Structure = Literal["sequential", "parallel", "multiple", "single", "nearest"]
 CasesOf = Literal["both labels", "every label", "any label"]
 ALL = "all"
 
@@ -37,7 +37,8 @@ class CourtroomLLMSetup(Setup):
         default="sequential",
         title="Structure",
         description="`sequential`: each judge sees the earlier judges' opinions; `parallel`: judges decide independently, the "
-        "majority counts; `multiple` and `single` are the baselines without a trial: several models with majority, or one.",
+        "majority counts; `multiple` and `single` are the baselines without a trial: several models with majority, or one; "
+        "`nearest` asks no model: the nearest labelled texts decide.",
         json_schema_extra=declared(group=Group.WHO, first=True),
     )
     judges: int = Field(
@@ -75,6 +76,14 @@ class CourtroomLLMSetup(Setup):
         default="similarity",
         title="Similar cases chosen by",
         description="`similarity`: the nearest ones; `random`: drawn by the seed, as the paper's table 6 compares.",
+        json_schema_extra=declared(group=Group.LOOK),
+    )
+    neighbours: int = Field(
+        default=5,
+        title="Nearest texts that decide",
+        ge=1,
+        le=50,
+        description="In the structure `nearest`: how many labelled texts count, each by its likeness.",
         json_schema_extra=declared(group=Group.LOOK),
     )
     explain: bool = Field(
@@ -125,7 +134,12 @@ class CourtroomLLMSetup(Setup):
     @property
     def bench(self) -> int:
         """How many judges decide."""
-        return 1 if self.structure == "single" else self.judges
+        return 1 if self.structure in ("single", "nearest") else self.judges
+
+    @property
+    def explains(self) -> bool:
+        """Whether a member may be asked why a similar case has its label."""
+        return self.explain and self.shots > 0 and self.structure != "nearest"
 
     def labels_of_cases(self, labels: Sequence[str], in_question: Sequence[str]) -> tuple[str | None, ...]:
         """The labels of which `shots` similar cases each are looked up; None stands for any label."""
@@ -156,7 +170,7 @@ def members(setup: CourtroomLLMSetup) -> tuple[Member, ...]:
         return Member(id=name, role=role, name=title, spec=setup.spec(name, role))
 
     judges = [member(f"judge-{seat}", "judge", f"Judge {seat}") for seat in range(1, setup.bench + 1)]
-    clerk = [member("clerk", "clerk", "Clerk")] if setup.explain and setup.shots else []
+    clerk = [member("clerk", "clerk", "Clerk")] if setup.explains else []
     if not setup.tried:
         return *clerk, *judges
     hearing = [member(f"hearing-{n}", "hearing", f"Preliminary hearing {n}") for n in range(1, setup.hearings + 1)]

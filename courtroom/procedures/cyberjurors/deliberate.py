@@ -9,10 +9,10 @@ from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.court import Court
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.setup import Member
-from courtroom.knowledge.precedents import dispute_text, precedent_id
-from courtroom.knowledge.search import Rank, Search
+from courtroom.knowledge.search import Rank
 from courtroom.procedures.cyberjurors.answers import Examination, Heard, Opinion, Summary
 from courtroom.procedures.cyberjurors.examine import examine_all, examine_newcomers
+from courtroom.procedures.cyberjurors.nearest import by_precedents, closest
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, seat_of
 from courtroom.procedures.cyberjurors.tasks import Judge, JudgeAtOnce, Summarise
 
@@ -25,6 +25,8 @@ async def deliberate(court: Hearing) -> Verdict:
     An examination does not depend on the round, so it is made once (lines 7 to 23 are the same in every round);
     neither does what is retrieved (lines 25, 26).
     """
+    if court.setup.variant == "nearest-precedents":
+        return await by_precedents(court)
     views = dict(await examine_all(court)) if court.setup.examines else {}
     memories = await recall(court)
     summary: Summary | None = None
@@ -98,21 +100,12 @@ def heard(court: Hearing, juror: Member, opinions: Mapping[str, Opinion]) -> tup
 
 
 async def recall(court: Hearing) -> dict[str, tuple[str, ...]]:
-    """M_k: norms of the precedents closest to the dispute (Eq. 8), those closest to each persona (Eq. 9).
-
-    A precedent that was made from this very dispute is left out: it would give the real jury's verdict away.
-    """
+    """M_k: norms of the precedents closest to the dispute (Eq. 8), those closest to each persona (Eq. 9)."""
     setup = court.setup
     if not setup.recalls:
         return {}
     await court.stage("Precedents", "precedents")
-    case = court.case
-    query = Search(
-        collection="precedents", text=dispute_text(case), k=setup.precedents, exclude=(case.id, precedent_id(case))
-    )
-    precedents = await court.retrieve("precedents", query)
-    others = [hit for hit in precedents if hit.record["dispute"] != query.text]  # nor a copy of it under another id
-    norms = tuple(dict.fromkeys(norm for hit in others for norm in hit.record["norms"]))
+    norms = tuple(dict.fromkeys(norm for hit in await closest(court) for norm in hit.record["norms"]))
 
     async def memory(juror: Member) -> tuple[str, ...]:
         if not norms or juror.persona is None:

@@ -28,6 +28,8 @@ from courtroom.procedures.cyberjurors.views import VIEWS
 def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
     """Upper bound on the calls: examinations, then a verdict a juror and a summary in each round."""
     jurors = len(setup.taken)
+    if setup.variant == "nearest-precedents":
+        return 0
     if not setup.examines:
         return 1
     looks = [min(setup.pieces, len(case.by_side(side))) for side in SIDES]
@@ -89,6 +91,17 @@ CYBERJURORS = Procedure(
             "Quick demo",
             "7 jurors, a shared examination, two rounds.",
             {"jury_size": 7, "examination": "shared", "rounds": 2, "grounding_rounds": 2},
+        ),
+        Preset("Single model", "The baseline: one model, one question, no rules.", {"variant": "baseline"}),
+        Preset(
+            "Nearest precedents",
+            "A baseline without a model: the real votes on the three closest precedents decide.",
+            {"variant": "nearest-precedents"},
+        ),
+        Preset(
+            "Nearest precedent alone",
+            "A baseline without a model: the real votes on the closest precedent decide.",
+            {"variant": "nearest-precedents", "precedents": 1},
         ),
     ),
 )

@@ -15,7 +15,7 @@ from courtroom.panel.follow_graph import FollowGraph, build
 from courtroom.panel.personas import Persona, sample_panel
 from courtroom.procedures.cyberjurors.rules import RULES
 
-Variant = Literal["baseline", "rules", "sr-cot", "iv-cot-lite", "iv-cot", "jury", "cyberjurors"]
+Variant = Literal["baseline", "rules", "sr-cot", "iv-cot-lite", "iv-cot", "jury", "cyberjurors", "nearest-precedents"]
 
 
 class CyberJurorsSetup(Setup):
@@ -27,7 +27,8 @@ class CyberJurorsSetup(Setup):
         description="The steps of the paper's ablation: `baseline` one model, one question; `rules` with the judgment "
         "rules; `sr-cot` four stages with one piece of evidence a side; `iv-cot` with iterated clue grounding; "
         "`iv-cot-lite` the same without media in the analysis; `jury` with rounds of discussion; `cyberjurors` with "
-        "precedents, the whole system.",
+        "precedents, the whole system. `nearest-precedents` is a baseline of ours that asks no model: the real votes on the closest "
+        "precedents decide.",
         json_schema_extra=declared(group=Group.WHO, first=True),
     )
     jury_size: int = Field(
@@ -155,7 +156,7 @@ class CyberJurorsSetup(Setup):
     @property
     def examines(self) -> bool:
         """Whether there are stages I to III."""
-        return self.variant not in ("baseline", "rules")
+        return self.variant not in ("baseline", "rules", "nearest-precedents")
 
     @property
     def ruled(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from courtroom.engine.events import Verdict
 from courtroom.procedures.jurisagents.extensions import extension
+from courtroom.procedures.jurisagents.nearest import by_precedents
 from courtroom.procedures.jurisagents.tasks import Appealed, DecideAlone, DraftPetition, Respond
 from courtroom.procedures.jurisagents.trial import (
     Hearing,
@@ -22,6 +23,8 @@ from courtroom.procedures.jurisagents.verdict import verdict
 
 async def deliberate(court: Hearing) -> Verdict:
     """From the facts to a judgment; a defendant who objects gets a second instance, whose judgment is final."""
+    if court.setup.variant == "nearest-precedents":
+        return await by_precedents(court)
     if court.case.asked != "judgment":
         return await extension(court)
     going_on = everyone = trials(court)

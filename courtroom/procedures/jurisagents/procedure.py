@@ -26,6 +26,8 @@ from courtroom.procedures.jurisagents.views import VIEWS
 
 def at_most(case: CriminalCase, setup: JurisAgentsSetup) -> int:
     """Upper bound on the calls: three judges, defendant and counsel, three judges again, for each who is judged."""
+    if setup.variant == "nearest-precedents":
+        return 0
     tried = len(case.defendants) if setup.defendants == "each" and case.asked == "judgment" else 1
     if setup.alone:
         return max(1, tried)
@@ -77,6 +79,16 @@ JURISAGENTS = Procedure(
         Preset("Without knowledge base", "The ablation in which nothing is looked up.", {"variant": "no-knowledge"}),
         Preset("Without other agents", "The ablation in which one judge decides alone.", {"variant": "no-agents"}),
         Preset("Single model", "The baseline: one judge with the facts alone.", {"variant": "single-model"}),
+        Preset(
+            "Nearest precedents",
+            "A baseline without a model: what was decided in the five nearest precedents stands.",
+            {"variant": "nearest-precedents"},
+        ),
+        Preset(
+            "Nearest precedent alone",
+            "A baseline without a model: the judgment of the nearest precedent stands.",
+            {"variant": "nearest-precedents", "precedents": 1},
+        ),
         Preset("Text only", "Without the key frames and their descriptions (table 2).", {"pictures": False}),
         Preset("Each defendant", "Facts, charges and term for every defendant of a case.", {"defendants": "each"}),
     ),

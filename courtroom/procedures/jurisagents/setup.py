@@ -12,7 +12,7 @@ from courtroom.knowledge.bases import BUNDLED, BaseName
 from courtroom.knowledge.fusion import Weights
 from courtroom.models.spec import ModelSpec
 
-Variant = Literal["jurisagents", "no-knowledge", "no-agents", "single-model"]
+Variant = Literal["jurisagents", "no-knowledge", "no-agents", "single-model", "nearest-precedents"]
 
 TITLES = {
     "junior": "Junior Judge",
@@ -32,7 +32,8 @@ class JurisAgentsSetup(Setup):
         default="jurisagents",
         title="Variant",
         description="`jurisagents` is the whole system; `no-knowledge` looks nothing up; `no-agents` has one judge alone, with "
-        "the facts and what is looked up for them, and no second instance; `single-model` is one judge with the facts alone.",
+        "the facts and what is looked up for them, and no second instance; `single-model` is one judge with the facts alone; "
+        "`nearest-precedents` is a baseline of ours that asks no model: what was decided in the nearest precedents stands.",
         json_schema_extra=declared(group=Group.WHO, first=True),
     )
     base: BaseName = Field(
@@ -135,12 +136,12 @@ class JurisAgentsSetup(Setup):
     @property
     def recalls(self) -> bool:
         """Whether anything is looked up."""
-        return self.variant in ("jurisagents", "no-agents")
+        return self.variant in ("jurisagents", "no-agents", "nearest-precedents")
 
     @property
     def alone(self) -> bool:
         """Whether one judge decides without the other roles."""
-        return self.variant in ("no-agents", "single-model")
+        return self.variant in ("no-agents", "single-model", "nearest-precedents")
 
     @property
     def weights(self) -> Weights:

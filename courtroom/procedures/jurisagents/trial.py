@@ -9,7 +9,7 @@ from typing import Any
 from courtroom.cases.criminal import CriminalCase, Given
 from courtroom.engine.court import Court
 from courtroom.errors import CourtroomError
-from courtroom.judging.referred import CaseInformation, charges_of, precedents_of, scores_of, statutes_of
+from courtroom.judging.referred import CaseInformation, Referred, charges_of, precedents_of, scores_of, statutes_of
 from courtroom.knowledge.search import Search
 from courtroom.law.judgment import Judgment
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
@@ -113,15 +113,14 @@ async def read(court: Hearing, trial: Trial, appeal: Appealed | None = None) -> 
 
 async def look_up(court: Hearing, text: str, step: str = "") -> CaseInformation:
     """The assistant's case information document: statutes and charges dense, precedents hybrid (stage II)."""
-    setup, case = court.setup, court.case
+    setup = court.setup
     document = CaseInformation()
     if not setup.recalls:
         return document
     mark = f"-{step}" if step else ""
     how: dict[str, Any] = {"base": setup.base, "text": text, "mode": setup.ranking}
-    fused = {"mode": "hybrid", "weights": setup.weights}
     if setup.ranking == "hybrid":
-        how |= fused
+        how |= {"mode": "hybrid", "weights": setup.weights}
     if setup.statutes:
         query = Search.model_validate({**how, "collection": "statutes", "k": setup.statutes})
         hits = await court.retrieve(f"statutes{mark}", query)
@@ -131,13 +130,23 @@ async def look_up(court: Hearing, text: str, step: str = "") -> CaseInformation:
         hits = await court.retrieve(f"charges{mark}", query)
         document = document.model_copy(update={"charges": charges_of(hits), "charge_scores": scores_of(hits)})
     if setup.precedents:
-        spare = 2  # the case itself may be among them under another id
-        query = Search.model_validate(
-            {**how, **fused, "collection": "cases", "k": setup.precedents + spare, "exclude": (case.id,)}
-        )
-        hits = await court.retrieve(f"precedents{mark}", query)
-        document = document.model_copy(update={"precedents": precedents_of(hits, case, setup.precedents)})
+        document = document.model_copy(update={"precedents": await look_up_precedents(court, text, mark)})
     return document
+
+
+async def look_up_precedents(court: Hearing, text: str, mark: str = "") -> tuple[Referred, ...]:
+    """The nearest precedents of which a judgment is known, dense and by words, best first."""
+    setup, case = court.setup, court.case
+    query = Search(
+        collection="cases",
+        base=setup.base,
+        text=text,
+        mode="hybrid",
+        weights=setup.weights,
+        k=setup.precedents + 2,  # the case itself may be among them under another id
+        exclude=(case.id,),
+    )
+    return precedents_of(await court.retrieve(f"precedents{mark}", query), case, setup.precedents)
 
 
 def tell_missing(court: Hearing, found: CaseInformation, step: str = "") -> None:

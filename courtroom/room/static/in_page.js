@@ -8,16 +8,19 @@ export default function (component) {
   let kept = parentElement.courtroom;
   if (!kept) {
     const host = el("div");
-    const hooks = {
+    // A playlist is shown without the tabs to which links would lead.
+    const hooks = given.stop ? { turn: (where) => parentElement.courtroom.fire("turn", where) } : {
       call: (path, label) => button("to-call", "Call", label, () => parentElement.courtroom.send("call", path)),
       member: (id) => parentElement.courtroom.send("member", id),
+      keep: (at) => parentElement.courtroom.fire("keep", at),
     };
     kept = { host, room: mountRoom(host, hooks), send: null };
     parentElement.courtroom = kept;
     const listen = (event) => { if (host.isConnected && event.detail.version === kept.version) kept.room.pulse(event.detail); };
     window.addEventListener("courtroom-pulse", listen);
-    kept.unlisten = () => window.removeEventListener("courtroom-pulse", listen);
+    kept.unlisten = () => { kept.room.forget(); window.removeEventListener("courtroom-pulse", listen); };
   }
+  kept.fire = setTriggerValue;
   kept.send = (name, value) => {
     setTriggerValue(name, value);
     const below = document.querySelector(".st-key-below");
@@ -30,5 +33,7 @@ export default function (component) {
     kept.room.update(given.scene, given.start ?? null, given.play);
     if (window.courtroomPulse && window.courtroomPulse.run === given.scene.run && window.courtroomPulse.version === given.version) kept.room.pulse(window.courtroomPulse);
   } else kept.room.themed();
+  const stop = JSON.stringify(given.stop || null);
+  if ((kept.stop || "null") !== stop) { kept.stop = stop; kept.room.playStop(given.stop || null); }
   return () => { if (!kept.host.isConnected) { kept.unlisten(); delete parentElement.courtroom; } };
 }

@@ -8,8 +8,9 @@ from contextlib import closing
 
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
-from courtroom.store.database import MIGRATIONS, Database
+from courtroom.store.database import Database
 from courtroom.store.file import check, damages, explained
+from courtroom.store.migrations import MIGRATIONS
 from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
 ABOUT = "store"

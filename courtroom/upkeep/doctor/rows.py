@@ -18,13 +18,16 @@ from courtroom.engine.answers import ImportedAnswers
 from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
+from courtroom.engine.store import BESIDE_A_RUN
 from courtroom.errors import Unreadable
 from courtroom.knowledge.imports import PendingImport
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
 from courtroom.models.spec import RECORDED
 from courtroom.questions.asides import read_aside
+from courtroom.questions.audience import read_argument, read_audience, read_like, read_vote
 from courtroom.questions.marks import read_mark
+from courtroom.questions.playlists import read_playlist
 from courtroom.store.connection import Row as StoredRow
 from courtroom.store.rows import read
 from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
@@ -63,6 +66,11 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "questions": ("run", lambda house, row: question(row)),
     "asides": ("run", lambda house, row: read_aside(row["run"], row["body"])),
     "marks": ("run", lambda house, row: read_mark(row["run"], row["body"])),
+    "audiences": ("run", lambda house, row: read_audience(row)),
+    "audience_votes": ("run", lambda house, row: read_vote(row)),
+    "audience_arguments": ("run", lambda house, row: read_argument(row)),
+    "audience_likes": ("run", lambda house, row: read_like(row)),
+    "playlists": ("id", lambda house, row: read_playlist(row["id"], row["body"])),
     "parts": ("hash", _part),
     "answers": ("key", lambda house, row: house.answers.entry(row["key"])),
     "imported_answers": ("run", lambda house, row: ImportedAnswers(house.database, row["run"]).entry(row["key"])),
@@ -117,7 +125,7 @@ def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     for table, column, of in (
         *(
             (table, "run", "runs")
-            for table in ("events", "questions", "seats", "rewinds", "payments", "asides", "marks", "imported_answers")
+            for table in ("events", "questions", "seats", "rewinds", "payments", "imported_answers", *BESIDE_A_RUN)
         ),
         ("sweep_runs", "sweep", "sweeps"),
         ("experiment_cells", "experiment", "experiments"),

@@ -8,12 +8,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, requires, version
-
-from packaging.requirements import Requirement
+from typing import TYPE_CHECKING
 
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings, from_environment
 from courtroom.upkeep.doctor.result import CheckResult, fine, wrong
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 PREFIX = "COURTROOM_"
 KNOWN = ("COURTROOM_DATABASE", "COURTROOM_REAL_DATA")
@@ -24,6 +26,8 @@ ROOM = 2**30
 
 def libraries() -> Iterator[CheckResult]:
     """Installed versions against those that the package asks for."""
+    from packaging.requirements import Requirement
+
     try:
         asked = map(Requirement, requires("courtroom") or ())
     except PackageNotFoundError:

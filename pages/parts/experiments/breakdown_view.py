@@ -10,6 +10,7 @@ from courtroom.experiments.measures import Measure
 from courtroom.experiments.results import LEARNING, ExperimentResults
 from courtroom.experiments.table import ALL
 from courtroom.figures.breakdown import draw_breakdown
+from pages.parts.shared.inert import literal
 
 
 def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
@@ -21,7 +22,7 @@ def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme
         by = st.segmented_control(
             "Results by",
             list(titles),
-            format_func=titles.__getitem__,
+            format_func=lambda one: literal(titles[one]),
             default=next(iter(titles)),
             required=True,
             key="experiment-by",
@@ -37,7 +38,7 @@ def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme
 
 def _drawn(one: Breakdown, key: str, theme: str) -> None:
     if not one.points:
-        st.caption(f"{one.measure.title} has no value here.")
+        st.caption(f"{literal(one.measure.title)} has no value here.")
         return
     st.plotly_chart(draw_breakdown(one, theme), key=f"experiment-{key}-figure")
     with st.expander("The same as a table"):

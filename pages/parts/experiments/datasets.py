@@ -14,6 +14,7 @@ from courtroom.datasets.store import THREE_ONE_TWO
 from courtroom.errors import CourtroomError
 from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from pages.parts.experiments.dataset_import import import_form, imports_under_way
+from pages.parts.experiments.samples import sample_buttons
 from pages.parts.shared.case_view import MARKS
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
@@ -29,9 +30,10 @@ def draw_datasets() -> None:
     infos = house.datasets.list()
     import_form(house, opened=not infos)
     imports_under_way(house)
+    sample_buttons(house)
     if not infos:
         st.info(
-            "No dataset is here yet. Import a file, a ZIP file or a folder above: a dataset is a collection of cases with what is "
+            "No dataset is here yet. Import a file, a ZIP file or a folder above, or take bundled cases: a dataset is a collection of cases with what is "
             "known of their outcome, and experiments run on it.",
             icon=":material/dataset:",
         )
@@ -222,14 +224,14 @@ def _near(_house: Courthouse, name: str, version: str) -> NearDuplicates:
 
 def _delete(house: Courthouse, info: DatasetInfo) -> None:
     versions = house.datasets.versions(info.name)
-    st.markdown(
-        f"The dataset has {many(len(versions), 'version')}. Runs keep the cases that they have; experiments on a deleted version "
-        "can't go on."
-    )
+    st.markdown(f"The dataset has {many(len(versions), 'version')}. Runs keep the cases that they have.")
     with st.container(horizontal=True):
-        if len(versions) > 1 and st.button("Delete this version", key="dataset_delete_version"):
-            house.datasets.delete(info.name, info.version)
-            st.rerun()
-        if st.button("Delete the dataset", key="dataset_delete", icon=":material/delete:"):
-            house.datasets.delete(info.name)
+        one = len(versions) > 1 and st.button("Delete this version", key="dataset_delete_version")
+        whole = st.button("Delete the dataset", key="dataset_delete", icon=":material/delete:")
+    if one or whole:
+        try:
+            house.experiments.delete_dataset(info.name, None if whole else info.version)
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+        else:
             st.rerun()

@@ -1,62 +1,86 @@
-"""An experiment being set up: a dataset, arms, repeats, measures, a budget; what it will take; the start."""
+"""An experiment being set up: one that is written already, or a dataset and arms of one's own; what it will take; the start."""
 
 from __future__ import annotations
 
-import tempfile
-from functools import partial
-from pathlib import Path
-from typing import Any
-
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import DatasetInfo
 from courtroom.errors import CourtroomError
-from courtroom.experiments.elsewhere import models_in
-from courtroom.experiments.estimate import ExperimentEstimate
 from courtroom.experiments.measures import measures_of
-from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
-from pages.parts.experiments.list import open_experiment
+from courtroom.experiments.recipes import Recipe, recipes
+from courtroom.experiments.spec import Experiment, parsed, read_toml
+from pages.parts.experiments.arms import chosen_arms
+from pages.parts.experiments.files import kept_file
+from pages.parts.experiments.samples import sample_buttons
+from pages.parts.experiments.start_bar import start_bar
+from pages.parts.experiments.written import written_form
 from pages.parts.shared.inert import literal
-from pages.parts.shared.models_form import keys_form, typed_keys
-from pages.parts.shared.units import count, many, money
+from pages.parts.shared.models_form import keys_form
 
-FILES = ["jsonl", "csv", "tsv", "json"]
+OWN = ""
+FILE = " file"
 
 
 def experiment_form(house: Courthouse) -> None:
     """From top to bottom: cases, arms, what is measured, what it takes, start."""
-    infos = [info for info in house.datasets.list() if measures_of(info.kind)]
-    if not infos:
-        st.info(
-            "No dataset has cases whose outcome can be measured. Import one under Datasets.", icon=":material/dataset:"
-        )
-        return
-    experiment = _from_file() or _chosen(house, infos)
+    known = {one.name: one for one in recipes()}
+    begin = st.selectbox(
+        "Begin with", [OWN, FILE, *known], key="experiment-begin", format_func=lambda one: _title(one, known)
+    )
+    experiment: Experiment | None
+    if begin == FILE:
+        read = _from_file()
+        experiment = written_form(house, read, ()) if read else None
+    elif begin in known:
+        experiment = written_form(house, known[begin].experiment, known[begin].remarks)
+    else:
+        experiment = _own(house)
+    with st.expander("Keys", icon=":material/key:"):
+        keys_form(house.connections)
     if experiment is not None:
-        _bar(house, experiment)
+        start_bar(house, experiment)
+
+
+def _title(name: str, known: dict[str, Recipe]) -> str:
+    if name in known:
+        one = known[name]
+        return f"{one.experiment.source}: {one.experiment.title}" if one.paper else one.experiment.title
+    return "a file of mine" if name == FILE else "cases and arms that I choose"
 
 
 def _from_file() -> Experiment | None:
-    with st.expander("From a file", icon=":material/upload_file:"):
-        given = st.file_uploader("An experiment's file", ["toml"], key="experiment-file")
+    given = st.file_uploader("An experiment's file", ["toml"], key="experiment-file")
     if given is None:
         return None
     try:
-        return read_toml(_kept(given.name, given.getvalue()))
+        return read_toml(kept_file(given.name, given.getvalue()))
     except CourtroomError as error:
         st.error(literal(str(error)))
         return None
 
 
+def _own(house: Courthouse) -> Experiment | None:
+    infos = [info for info in house.datasets.list() if measures_of(info.kind)]
+    if not infos:
+        st.info(
+            "No dataset has cases whose outcome can be measured. Import one under Datasets, or take bundled cases.",
+            icon=":material/dataset:",
+        )
+        sample_buttons(house)
+        return None
+    return _chosen(house, infos)
+
+
 def _chosen(house: Courthouse, infos: list[DatasetInfo]) -> Experiment | None:
     names = {info.name: info for info in infos}
+    st.subheader("Cases")
     left, middle, right = st.columns([3, 2, 2])
     info = names[left.selectbox("Dataset", list(names), key="experiment-dataset")]
     split = middle.selectbox("Split", ["", *info.splits], key="experiment-split", format_func=lambda one: one or "all")
     sample = int(right.number_input("Cases drawn (0 is all)", 0, info.count, 0, key="experiment-sample"))
-    arms = [*_procedure_arms(house, info.kind), *_prediction_arms()]
+    arms = chosen_arms(house, info.kind)
+    st.subheader("Table")
     known = measures_of(info.kind)
     measures = st.multiselect(
         "Measures", list(known), [name for name, one in known.items() if one.usual],
@@ -64,13 +88,11 @@ def _chosen(house: Courthouse, infos: list[DatasetInfo]) -> Experiment | None:
     )  # fmt: skip
     a, b, c, d = st.columns([3, 1, 1, 2], vertical_alignment="bottom")
     name = a.text_input(
-        "Name", info.name, key=f"experiment-name-{info.name}", help="Letters, digits, dots and hyphens."
+        "Name", info.name[:60], key=f"experiment-name-{info.name}", help="Letters, digits, dots and hyphens."
     )
     repeats = int(b.number_input("Repeats", 1, 100, 1, key="experiment-repeats", help="Each with a seed of its own."))
     budget = c.number_input("Budget (US$)", 0.0, None, 0.0, key="experiment-budget", help="0 is no limit.")
     by_category = d.toggle("A table for each category", key="experiment-category")
-    with st.expander("Keys", icon=":material/key:"):
-        keys_form(house.connections)
     if not arms:
         st.caption("Choose at least one arm.")
         return None
@@ -88,99 +110,3 @@ def _chosen(house: Courthouse, infos: list[DatasetInfo]) -> Experiment | None:
     except CourtroomError as error:
         st.error(literal(str(error)))
         return None
-
-
-def _procedure_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
-    """One arm for each chosen preset and model."""
-    offered: dict[str, dict[str, Any]] = {}
-    for procedure in house.procedures.values():
-        if procedure.case_kind == kind:
-            offered[procedure.title] = {"procedure": procedure.name}
-            for preset in procedure.presets:
-                offered[f"{procedure.title}: {preset.title}"] = {
-                    "procedure": procedure.name,
-                    "set": dict(preset.changes),
-                }
-    left, right = st.columns([3, 2])
-    chosen = left.multiselect(
-        "Arms", list(offered), list(offered)[:1], key=f"experiment-arms-{kind}",
-        help="Procedures with their defaults, and their presets. A file can say more.",
-    )  # fmt: skip
-    models = right.text_input(
-        "Models", "offline", key="experiment-models", help="With commas; each arm is run with each model.",
-    ).split(",")  # fmt: skip
-    models = [model.strip() for model in models if model.strip()] or ["offline"]
-    return [
-        {"name": title if len(models) == 1 else f"{title} · {model}", "model": model, **offered[title]}
-        for title in chosen
-        for model in models
-    ]
-
-
-def _prediction_arms() -> list[dict[str, Any]]:
-    """One arm for each model of a file of predictions made elsewhere."""
-    given = st.file_uploader(
-        "Predictions made elsewhere", FILES, key="experiment-predictions",
-        help="A line for each answer: `case` (its id in the dataset), `model`, `prediction`.",
-    )  # fmt: skip
-    if given is None:
-        return []
-    path = _kept(given.name, given.getvalue())
-    try:
-        return [
-            {"name": model or path.stem, "model": model, "predictions": str(path)} for model in models_in(path)
-        ]  # fmt: skip
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-        return []
-
-
-def _kept(name: str, content: bytes) -> Path:
-    """An uploaded file on disk, as long as this session lasts."""
-    folder = st.session_state.setdefault("experiment-folder", tempfile.TemporaryDirectory(prefix="courtroom-"))
-    path = Path(folder.name) / Path(name).name
-    path.write_bytes(content)
-    return path
-
-
-def _bar(house: Courthouse, experiment: Experiment) -> None:
-    """What it takes, the file, and the start."""
-    content = experiment.model_dump_json()
-    kept: tuple[str, ExperimentEstimate] | None = st.session_state.get("experiment-takes")
-    with st.container(border=True):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            start = st.button("Start", type="primary", icon=":material/play_arrow:", key="experiment-start")
-            ask = st.button("Estimate", icon=":material/calculate:", key="experiment-estimate")
-            st.download_button("As a file", as_toml(experiment), f"{experiment.name}.toml", icon=":material/download:")
-        try:
-            if ask:
-                bar = st.progress(0.0, "Estimating ...")
-                takes = house.experiments.estimate(experiment, partial(_rehearsed, bar))
-                bar.empty()
-                kept = st.session_state["experiment-takes"] = (content, takes)
-            if kept is not None and kept[0] == content:
-                _takes(kept[1])
-            if start:
-                name = house.experiments.begin(experiment)
-                house.experiments.go(name, typed_keys())
-                open_experiment(name)
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-
-
-def _takes(takes: ExperimentEstimate) -> None:
-    if takes.training:
-        st.caption(f"{many(takes.training, 'cell')} of these only teach the memory.")
-    st.markdown(
-        f"**{many(takes.cells, 'cell')}** take about **{count(takes.calls)} calls** and {count(takes.tokens)} tokens: "
-        f"{literal(money(takes.money))}. Answers that cells share, or that are on record, save {count(takes.shared)} calls.",
-        help=f"{takes.rehearsed:d} cells were rehearsed in memory with the offline model; a real model may go other ways.",
-    )
-    for arm in takes.arms:
-        st.caption(
-            f"{literal(arm.arm)}: {count(arm.calls)} calls, {count(arm.tokens)} tokens, {literal(money(arm.money))}"
-        )
-
-
-def _rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
-    bar.progress(done / max(1, total), f"Estimated {done:d} of {total:d}")

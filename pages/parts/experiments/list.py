@@ -1,10 +1,12 @@
-"""All experiments, newest first."""
+"""All experiments, newest first; where there is none, how to begin."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
+from courtroom.experiments.recipes import FIRST, recipe
+from pages.parts.experiments.recipes import use
 from pages.parts.shared.inert import literal
 from pages.parts.shared.units import many, moment
 
@@ -22,7 +24,7 @@ def experiment_list(house: Courthouse) -> None:
         st.warning(literal(str(error)), icon=":material/broken_image:")
     kept = store.experiments()
     if not kept:
-        st.info("No experiment yet. Choose New above: pick a dataset and arms.", icon=":material/science:")
+        _welcome(house)
         return
     for one in kept:
         counts = store.counts(one.id)
@@ -35,3 +37,37 @@ def experiment_list(house: Courthouse) -> None:
             )
             if st.button("Open", key=f"open-{one.id}", type="primary"):
                 open_experiment(one.id)
+
+
+def _welcome(house: Courthouse) -> None:
+    """What an experiment is, one that is ready, and the other ways to begin."""
+    st.markdown(
+        "No experiment yet. An experiment runs several *arms* on the same cases: procedures, models, or single settings. It then shows a table that "
+        "says which arm is better, by how much, whether the difference holds, and what each costs."
+    )
+    first = recipe(FIRST)
+    if first is not None:
+        with st.container(border=True):
+            st.subheader(literal(first.experiment.title))
+            for remark in first.remarks:
+                st.markdown(literal(remark))
+            st.button(
+                "Set it up",
+                key="experiment-first",
+                type="primary",
+                icon=":material/science:",
+                on_click=use,
+                args=(house, first),
+            )
+    st.markdown("Or begin in another way:")
+    with st.container(horizontal=True):
+        for part, title, icon in (
+            ("Recipes", "Use a recipe of a paper", ":material/menu_book:"),
+            ("Datasets", "Bring a dataset", ":material/upload:"),
+            ("New", "Choose cases and arms", ":material/tune:"),
+        ):
+            st.button(title, key=f"experiment-to-{part}", icon=icon, on_click=_turn_to, args=(part,))
+
+
+def _turn_to(part: str) -> None:
+    st.session_state["experiments-part"] = part

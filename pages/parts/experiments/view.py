@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import time
-from typing import Literal
-
 import pandas as pd
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
-from courtroom.experiments.frames import frame_of
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.words import number, sentence, summary
-from courtroom.experiments.written import latex, markdown, marks
+from courtroom.experiments.written import best_of, marks
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
+from pages.parts.experiments.audits import audits_view
 from pages.parts.experiments.breakdown_view import breakdown_view
+from pages.parts.experiments.cells_view import downloads, every_cell, failures
+from pages.parts.experiments.progress import leave, progress_view
 from pages.parts.shared.inert import literal
-from pages.parts.shared.models_form import typed_keys
-from pages.parts.shared.units import count, duration, money
+from pages.parts.shared.units import money
 
 LIVE_S = 1.0
-STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green"]]] = {
-    "running": (":material/play_circle:", "Running", "blue"),
-    "paused": (":material/pause_circle:", "Paused", "orange"),
-    "done": (":material/check_circle:", "Done", "green"),
-}
 MOST_MATRIX = 3_000
 """Marks that the matrix may have: more are slow to draw in a browser."""
+MOST_SENTENCES = 3
+"""Differences that stand there at once; all pairs stand below."""
 
 
 def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
@@ -38,17 +32,18 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             f"**{literal(experiment.title or experiment.name)}** · {literal(experiment.dataset.name)}, version "
-            f"{literal((experiment.dataset.version or '')[:8])}"
+            f"{literal((experiment.dataset.version or '')[:8])}",
+            help="The version of the dataset is part of the experiment: a dataset that changes later changes nothing.",
         )
         if st.button("All experiments", icon=":material/arrow_back:", key="experiment-back"):
-            _leave()
+            leave()
     drawn = (kept.status, _ended(house, kept.id))
 
     @st.fragment(run_every=LIVE_S if kept.status == "running" else None)
     def live() -> None:
         now = store.experiment(kept.id)
-        _progress(house, now)
-        if now.status != drawn[0]:
+        progress_view(house, now)
+        if now.status != drawn[0] or (not drawn[1] and _ended(house, kept.id)):
             st.rerun()
 
     live()
@@ -60,21 +55,29 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
         st.caption("The table shows what was done when the page was drawn.")
         if st.button("Draw again", icon=":material/refresh:", key="experiment-draw"):
             st.rerun()
+    failures(house, found)
     if found.table.lines:
         _shown(house, found)
-    _every_cell(found)
+    audits_view(house, found)
+    every_cell(found)
+    downloads(found)
 
 
 def _shown(house: Courthouse, found: ExperimentResults) -> None:
     groups = found.table.groups
     group = st.selectbox("Cases", groups, key="experiment-group") if len(groups) > 1 else groups[0]
-    st.dataframe(_table(found, group), hide_index=True, width="stretch")
+    st.table(_table(found, group), border="horizontal", hide_index=True)
+    st.caption(
+        "In brackets: the 95 % interval over cases; the best value is bold. ▲ says than how many other arms an arm is shown to be better (corrected p below 0.05)."
+    )
     for note in found.notes:
         st.caption(literal(note))
     pairs = [pair for pair in found.pairs if pair.group == group]
     overall = [one for one in found.overall if one.group == group]
     for line in summary(pairs, overall):
         st.markdown(literal(line))
+    for pair in [one for one in pairs if one.holds][:MOST_SENTENCES]:
+        st.markdown(f"- {literal(sentence(pair))}")
     if pairs:
         with st.expander(f"Every pair of arms ({len(pairs)})"):
             for pair in pairs:
@@ -86,7 +89,11 @@ def _shown(house: Courthouse, found: ExperimentResults) -> None:
     theme = st.context.theme.type or "light"
     st.plotly_chart(draw_values(found.table, group, measure, theme), key="experiment-values")
     if any(spent.calls for spent in found.table.spent.values()):
-        st.subheader("What it costs", help="The line joins the arms that no other arm beats for less.")
+        st.subheader(
+            f"{literal(measure.title)} against cost",
+            help="In US dollars; in tokens where no money was paid, in calls where no tokens were counted. The line joins the arms that no other arm "
+            "beats for less.",
+        )
         st.plotly_chart(draw_frontier(found.table, group, measure, theme), key="experiment-frontier")
     breakdown_view(found, group, measure, theme)
     if measure.each is not None:
@@ -111,112 +118,35 @@ def _matrix(house: Courthouse, found: ExperimentResults, group: str, measure: Me
         st.caption(f"{literal(arm)} on {literal(case)} is a prediction made elsewhere: there is no run.")
 
 
-def _progress(house: Courthouse, kept: StoredExperiment) -> None:
-    store = house.experiments.store
-    counts = store.counts(kept.id)
-    total = sum(counts.values())
-    ended = sum(many for (_, state), many in counts.items() if state != "waiting")
-    failed = sum(many for (_, state), many in counts.items() if state == "failed")
-    icon, word, colour = STATUS[kept.status]
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(word, icon=icon, color=colour)
-        if kept.status == "running" and st.button("Pause", icon=":material/pause:", key="experiment-pause"):
-            _do(lambda: house.experiments.pause(kept.id))
-        if kept.status == "paused" and st.button(
-            "Go on", icon=":material/play_arrow:", key="experiment-go", type="primary"
-        ):
-            _do(lambda: house.experiments.go(kept.id, typed_keys()))
-        if (
-            failed
-            and kept.status != "running"
-            and st.button(f"Try the {failed:,} failed cells again", icon=":material/replay:", key="experiment-again")
-        ):
-            _do(lambda: house.experiments.try_again(kept.id, typed_keys()))
-        if kept.status == "paused":
-            _raise(house, kept)
-        with st.popover("Delete", icon=":material/delete:"):
-            st.caption(
-                "The experiment and its runs are deleted. All answers stay: the same experiment again asks nothing."
-            )
-            if st.button("Delete the experiment", key="experiment-delete", type="primary"):
-                house.experiments.delete(kept.id)
-                _leave()
-    if kept.reason:
-        st.caption(literal(kept.reason))
-    if ended < total:
-        st.progress(ended / total, f"{ended:,} of {total:,} cells{_left(kept, ended, total)}")
-    took = store.took(kept.id)
-    for place, arm in enumerate(kept.experiment.arms):
-        if place in took:
-            calls, tokens, cost = took[place]
-            done = counts.get((place, "done"), 0)
-            st.caption(
-                f"{literal(arm.name)}: {done:,} done, {count(calls)} calls, {count(tokens)} tokens, {literal(money(cost))}"
-            )
-
-
-def _raise(house: Courthouse, kept: StoredExperiment) -> None:
-    """Another budget."""
-    with st.popover("Budget", icon=":material/payments:"):
-        now = kept.experiment.budget
-        new = st.number_input(
-            "US$ for the whole experiment (0 is no limit)", 0.0, None, now.money or 0.0, key="experiment-new-budget"
-        )
-        if st.button("Set", key="experiment-set-budget"):
-            budget = now.model_copy(update={"money": new or None})
-            house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
-            st.rerun()
-
-
-def _left(kept: StoredExperiment, ended: int, total: int) -> str:
-    """About how long it still takes, from how fast cells ended since this session looks."""
-    if kept.status != "running":
-        return ""
-    seen = st.session_state.setdefault(f"experiment-seen-{kept.id}", (time.monotonic(), ended))
-    since, gone = time.monotonic() - seen[0], ended - seen[1]
-    return f", about {duration(since / gone * (total - ended))} left" if gone > 0 else ""
-
-
 def _table(found: ExperimentResults, group: str) -> pd.DataFrame:
+    """A line for each arm, in Markdown: what may be quoted can be marked and copied."""
     better = marks(found.pairs)
+    best = best_of(found.table, group)
     lines = []
     for arm in found.arms:
         if (line := found.table.line(arm, group)) is None:
             continue
-        shown: dict[str, object] = {"arm": arm}
+        shown: dict[str, str] = {"Arm": literal(arm)}
         for measure in found.measures:
             one, more = line.values.get(measure.name), better.get((measure.name, group, arm), 0)
-            interval = f" ({number(one.low, measure)} to {number(one.high, measure)})" if one else ""
-            mark = f" · better than {more}" if more else ""
-            shown[measure.title] = f"{number(one.value, measure)}{interval}{mark}" if one else "–"
+            if one is None:
+                shown[measure.title] = "–"
+                continue
+            value = number(one.value, measure)
+            low = number(one.low, measure).removesuffix(" %")
+            shown_value = f"**{value}**" if one.value == best[measure.name] else value
+            mark = f" :green[▲ {more}]" if more else ""
+            shown[measure.title] = f"{shown_value} ({low} to {number(one.high, measure)}){mark}"
         spent = found.table.spent[arm]
         steady = found.steady[arm]
-        shown |= {"cases": line.cases, "failed": spent.failed, "calls": spent.calls, "tokens": spent.tokens,
-                  "money": money(spent.cost) if spent.calls else "–"}  # fmt: skip
-        if steady.consistency is not None:
-            shown["same outcome again"] = f"{steady.consistency:.0%}"
-        if steady.agreement is not None:
-            shown["members agree (alpha)"] = f"{steady.agreement:.2f}"
+        shown |= {"Cases": f"{line.cases:,}", "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}", "Tokens": f"{spent.tokens:,}",
+                  "Money": literal(money(spent.cost)) if spent.calls or spent.cost is not None else "–"}  # fmt: skip
+        if any(one.consistency is not None for one in found.steady.values()):
+            shown["Same outcome again"] = "–" if steady.consistency is None else f"{steady.consistency:.0%}"
+        if any(one.agreement is not None for one in found.steady.values()):
+            shown["Members agree (alpha)"] = "–" if steady.agreement is None else f"{steady.agreement:.2f}"
         lines.append(shown)
     return pd.DataFrame(lines)
-
-
-def _every_cell(found: ExperimentResults) -> None:
-    failed = [row for row in found.rows if row.state == "failed"]
-    with st.expander(f"Every cell ({len(found.rows):,})" + (f", {len(failed):,} failed" if failed else "")):
-        frame = frame_of(found.rows, found.measures)
-        frame["run"] = [
-            f"deliberation?run={row.run}" if row.run and row.state == "done" else None for row in found.rows
-        ]
-        link = st.column_config.LinkColumn("run", display_text=r"run=(.+)$")
-        st.dataframe(frame, hide_index=True, width="stretch", column_config={"run": link})
-    name = found.kept.name
-    with st.container(horizontal=True):
-        st.download_button("Cells as CSV", frame_of(found.rows, found.measures).to_csv(index=False), f"{name}.csv")
-        st.download_button(
-            "Table as Markdown", markdown(found.table, found.pairs, found.overall, found.notes), f"{name}.md"
-        )
-        st.download_button("Table as LaTeX", latex(found.table, found.pairs), f"{name}.tex")
 
 
 @st.cache_resource(max_entries=4, show_spinner="Adding up ...")
@@ -227,18 +157,3 @@ def _results(_house: Courthouse, name: str, counts: object, content: str) -> Exp
 
 def _ended(house: Courthouse, name: str) -> int:
     return sum(many for (_, state), many in house.experiments.store.counts(name).items() if state != "waiting")
-
-
-def _leave() -> None:
-    st.session_state.pop("experiment", None)
-    st.query_params.clear()
-    st.rerun()
-
-
-def _do(act: object) -> None:
-    try:
-        act()  # type: ignore[operator]
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-    else:
-        st.rerun()

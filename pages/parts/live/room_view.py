@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
@@ -17,6 +18,10 @@ from courtroom.room.scene import speaking
 
 room = st.components.v2.component("courtroom_room", css=style(), js=f"{program()}\n{adapter('page')}")
 pulse = st.components.v2.component("courtroom_pulse", js=adapter("pulse"))
+
+
+KEEP = "keep-moment"
+"""Where the session keeps the run and the place of a moment that is to be put into a playlist."""
 
 
 def room_view(record: Record, procedure: Procedure, start: int | None = None, *, play: bool = False) -> None:
@@ -40,7 +45,28 @@ def room_view(record: Record, procedure: Procedure, start: int | None = None, *,
         key=f"room-{run}",
         on_call_change=lambda: _to("Calls", run, "call"),
         on_member_change=lambda: _to("Members", run, "member"),
+        on_keep_change=lambda: _keep(run),
     )
+
+
+def stop_view(
+    record: Record, procedure: Procedure, stop: dict[str, Any], key: str, turn: Callable[[str], None]
+) -> None:
+    """The room as a playlist shows it, filling the window. The same component stays from one moment to the next.
+
+    Args:
+        stop: which moment, of how many, and the sentence on it, as `playlist.js` reads it.
+        turn: goes to the `next` or the `previous` moment, or leaves the playlist.
+    """
+    shown = scene_of(record, procedure)
+    data = {
+        "scene": shown.model_dump(mode="json", exclude_defaults=True),
+        "version": version(shown),
+        "start": None,
+        "play": False,
+        "stop": stop,
+    }
+    room(data=_bytes(data), key=key, on_turn_change=lambda: turn(str(st.session_state[key].get("turn") or "")))
 
 
 def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: RoomScene) -> bool:
@@ -89,6 +115,13 @@ def scene_of(record: Record, procedure: Procedure) -> RoomScene:
 
 def _bytes(data: dict[str, Any]) -> bytes:
     return json.dumps(data, ensure_ascii=False).encode()
+
+
+def _keep(run: str) -> None:
+    """Remember which moment is to be put into a playlist; the page asks for the rest."""
+    at = st.session_state[f"room-{run}"].get("keep")
+    if isinstance(at, int):
+        st.session_state[KEEP] = (run, at)
 
 
 def _to(tab: str, run: str, what: str) -> None:

@@ -50,6 +50,5 @@ def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
 
 def _report(house: Courthouse, record: Record) -> str:
     run = record.run.id
-    beside = house.asides.of(run), house.marks.of(run)
     procedure, sure = house.procedures[record.run.procedure], house.experiments.repeats.sentence(run)
-    return report.as_html(record, procedure, house.answers, house.media, *beside, sure)
+    return report.as_html(record, procedure, house.answers, house.media, house.beside.of(run), sure)

@@ -15,6 +15,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.engine.store import READ_ONLY
 from courtroom.errors import CourtroomError
+from pages.parts.audience.presenter import invite_button
 from pages.parts.live.change_one import change_one
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.models_form import typed_keys
@@ -97,13 +98,15 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             st.switch_page("pages/setup.py", query_params={"fork": run.id})
         if status == "done":
             change_one(house, procedure, record)
+        invite_button(house, procedure, record)
         with st.popover("Share"):
             st.caption("This address opens the same run, also in another browser:")
             st.code(f"{st.context.url}?run={run.id}", language=None, wrap_lines=True)
             st.download_button(
                 "HTML report",
                 lambda: report.as_html(
-                    record, procedure, house.answers, house.media, sure=house.experiments.repeats.sentence(run.id)
+                    *(record, procedure, house.answers, house.media, house.beside.of(run.id)),
+                    sure=house.experiments.repeats.sentence(run.id),
                 ),
                 f"{run.id}.html", "text/html",
                 icon=":material/article:", help="One page with everything inside; opens without the app.",

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args, get_origin
-
 import streamlit as st
-from pydantic.fields import FieldInfo
 
-from courtroom.engine.changes import read_values, value_at
-from courtroom.engine.knobs import leaves, plain
+from courtroom.engine.changes import value_at
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.sweeps.plan import Axis, evidence_left_out, members_left_out, rules_left_out, values
-from courtroom.sweeps.proposals import LEFT_AS_THEY_ARE
-from pages.parts.shared.inert import literal
-
-MODELS = ("model.id", "model.temperature")
+from pages.parts.shared.vary import knob_values, varied
 
 
 def chosen_axes(procedure: Procedure, base: Record) -> list[Axis]:
@@ -36,34 +29,7 @@ def chosen_axes(procedure: Procedure, base: Record) -> list[Axis]:
         key=f"sweep-vary-{base.run.id}",
     )
     for path in paths:
-        given = _values(fields[path], value_at(base.setup, path), f"sweep-{base.run.id}-{path}", path)
+        given = knob_values(fields[path], value_at(base.setup, path), f"sweep-{base.run.id}-{path}", path)
         if given:
             axes.append(values(path, given))
     return axes
-
-
-def varied(procedure: Procedure) -> dict[str, FieldInfo]:
-    """Every knob that can be varied, by path."""
-    return {
-        path: field
-        for path, field in leaves(procedure.setup)
-        if (path in MODELS or path.partition(".")[0] not in LEFT_AS_THEY_ARE)
-        and (plain(field.annotation)[0] in (int, float, str, bool) or get_origin(plain(field.annotation)[0]) is Literal)
-    }
-
-
-def _values(field: FieldInfo, now: Any, key: str, path: str) -> list[Any]:
-    """The values of one knob: picked where there are few, typed where there are many."""
-    kind, _ = plain(field.annotation)
-    title = f"{literal(field.title or path)}: now {literal(now)}"
-    if kind is bool:
-        st.caption(f"{title}; both are heard.")
-        return [True, False]
-    if get_origin(kind) is Literal:
-        others = [value for value in get_args(kind) if value != now]
-        return st.multiselect(title, list(get_args(kind)), others, key=key, help=field.description)
-    text = st.text_input(
-        title, key=key, help=field.description,
-        placeholder="values with commas, e.g. " + ("offline, openai/gpt-4o-mini" if kind is str else "1, 2, 3"),
-    )  # fmt: skip
-    return read_values(text) if text.strip() else []

@@ -1,0 +1,73 @@
+"""The bundled cases as datasets, so that an experiment can begin before anything is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from courtroom.cases.case import Case
+from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.library import Library
+from courtroom.datasets.row import DatasetInfo, Row
+from courtroom.datasets.store import Datasets
+
+SOURCE = "bundled with Courtroom"
+PREFIX = "sample-"
+
+
+@dataclass(frozen=True)
+class CaseSample:
+    """Bundled cases that make one dataset."""
+
+    name: str
+    """Of the dataset."""
+    title: str
+    kind: str
+    count: int
+    cases: tuple[str, ...]
+    """Ids in the library; of labelled texts, the task that has them all."""
+
+
+def samples(library: Library) -> tuple[CaseSample, ...]:
+    """All of them: one for each kind of case, and one for each task of labelled texts."""
+    found: list[CaseSample] = []
+    by_kind: dict[tuple[str, str], list[str]] = {}
+    for one in library.cases():
+        if not one.bundled:
+            continue
+        if one.kind == "labelled":
+            task = library.case(one.id)
+            assert isinstance(task, LabelledTask)
+            found.append(CaseSample(PREFIX + one.id, one.title, one.kind, len(task.items), (one.id,)))
+        else:
+            by_kind.setdefault((one.kind, one.kind_title), []).append(one.id)
+    kinds = [
+        CaseSample(f"{PREFIX}{'-'.join(title.lower().split())}s", f"{title}s", kind, len(ids), tuple(sorted(ids)))
+        for (kind, title), ids in by_kind.items()
+    ]
+    return (*kinds, *found)
+
+
+def add_sample(datasets: Datasets, library: Library, name: str) -> DatasetInfo:
+    """Keep bundled cases as a dataset; once more gives the one that is there.
+
+    Raises:
+        KeyError: no sample has this name.
+    """
+    sample = {one.name: one for one in samples(library)}[name]
+    there = next((info for info in datasets.list() if info.name == name), None)
+    return there or datasets.add(name, _rows(library, sample), SOURCE)
+
+
+def _rows(library: Library, sample: CaseSample) -> Iterator[Row]:
+    for number, case in enumerate(one for name in sample.cases for one in _single(library.case(name))):
+        yield Row(id=case.id, case=case, category=str(getattr(case, "category", "")), number=number, place=SOURCE)
+
+
+def _single(case: Case) -> Iterator[Case]:
+    """The case; of a task, each of its texts as a task of its own."""
+    if not isinstance(case, LabelledTask):
+        yield case
+        return
+    for item in case.items:
+        yield case.model_copy(update={"id": item.id, "title": item.text[:80], "items": (item,), "examples": ()})

@@ -1,0 +1,81 @@
+"""The knobs of a discussion: who speaks, how often, in which order."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from courtroom.cases.dispute import Side
+from courtroom.engine.knobs import Group, declared
+from courtroom.engine.setup import Member, Setup
+
+POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
+    ("Member of the public", "You buy and sell online now and then. Judge as most people in your place would."),
+    ("Critic", "Look for gaps and contradictions in what each side says, and in what the other speakers say."),
+    ("Psychologist", "Ask what each side knew and wanted when it acted, and how the two dealt with each other."),
+    ("News author", "Check who said what and when. Keep apart what is shown and what is merely claimed."),
+    ("Scientist", "Ask what each piece of evidence proves, what it does not prove, and what would be needed."),
+)
+"""Names and what each looks at, in our own words. The five parts are those that ChatEval gives its referees."""
+
+
+class DiscussionSetup(Setup):
+    """Who discusses a dispute, and how."""
+
+    speakers: int = Field(
+        default=3,
+        title="Speakers",
+        ge=1,
+        le=51,
+        description="Each votes in every turn.",
+        json_schema_extra=declared(group=Group.WHO, first=True),
+    )
+    turns: int = Field(
+        default=2, title="Turns", ge=1, le=5, description="How often each speaks. The last turn decides."
+    )
+    order: Literal["one-by-one", "simultaneous", "summarised"] = Field(
+        default="one-by-one",
+        title="Order",
+        description="`one-by-one`: each reads all that was said before; `simultaneous`: all speak at once and read the turns before; "
+        "`summarised`: all speak at once and read a summary of the turns before.",
+        json_schema_extra=declared(first=True),
+    )
+    points_of_view: bool = Field(
+        default=True,
+        title="Points of view",
+        description="Each speaker has one of five points of view. Off: all are asked the same, and differ by chance alone.",
+        json_schema_extra=declared(group=Group.WHO, first=True),
+    )
+    tie: Side = Field(
+        default="buyer", title="A tie goes to the", description="The paper does not say; a setting of ours."
+    )
+
+
+def speaker_id(seat: int) -> str:
+    """`speaker-2`."""
+    return f"speaker-{seat}"
+
+
+def point_of_view(setup: DiscussionSetup, member: Member) -> str:
+    """What a speaker looks at; empty where all are asked the same."""
+    seat = int(member.id.removeprefix("speaker-"))
+    return POINTS_OF_VIEW[(seat - 1) % len(POINTS_OF_VIEW)][1] if setup.points_of_view else ""
+
+
+def members(setup: DiscussionSetup) -> tuple[Member, ...]:
+    """The speakers, and the clerk where turns are summed up."""
+
+    def name(seat: int) -> str:
+        if not setup.points_of_view:
+            return f"Speaker {seat}"
+        again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
+        return POINTS_OF_VIEW[place][0] + (f" {again + 1}" if again else "")
+
+    speakers = tuple(
+        Member(id=speaker_id(seat), role="speaker", name=name(seat), spec=setup.spec(speaker_id(seat), "speaker"))
+        for seat in range(1, setup.speakers + 1)
+    )
+    if setup.order != "summarised" or setup.turns == 1:
+        return speakers
+    return (*speakers, Member(id="clerk", role="clerk", name="Clerk", spec=setup.spec("clerk", "clerk")))

@@ -1,0 +1,330 @@
+"""An audience: people on their phones who vote beside a run's members and send arguments. Nothing of it is in the run itself."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from courtroom.errors import CourtroomError
+from courtroom.store.connection import Connection
+from courtroom.store.database import Database
+from courtroom.store.rows import read
+from courtroom.strict import Strict
+
+BEFORE = ""
+"""The poll before the first ballot; each other poll has the path of the ballot beside which it stands."""
+LONGEST = 280
+"""Characters of an argument."""
+MOST_PHONES = 2_000
+"""Phones that take part in one audience: whoever makes up ids fills no disk."""
+_PHONE = re.compile(r"[A-Za-z0-9_-]{16,64}")
+
+
+class NoSuchAudience(CourtroomError):
+    """A link that leads to no audience."""
+
+
+class VoteRefused(CourtroomError):
+    """A vote or an argument that is not taken; the message says why."""
+
+
+class Audience(Strict):
+    """The audience of a run."""
+
+    run: str
+    token: str
+    made: float
+    closed: float | None = None
+    """When it was closed; None while it is open."""
+    shown: int | None = None
+    """How many ballots phones may see; None: all that the run has so far."""
+
+
+class AudienceVote(Strict):
+    """What one phone has chosen in one poll."""
+
+    run: str
+    poll: str
+    phone: str
+    choice: str
+    at: float
+
+
+class AudienceArgument(Strict):
+    """What one phone has said in one poll."""
+
+    number: int
+    run: str
+    poll: str
+    phone: str
+    choice: str
+    text: str = Field(min_length=1, max_length=LONGEST)
+    at: float
+
+
+class Like(Strict):
+    """One phone's vote for the argument of another."""
+
+    argument: int
+    run: str
+    phone: str
+    at: float
+
+
+class Liked(Strict):
+    """An argument with the number of phones that voted for it."""
+
+    argument: AudienceArgument
+    likes: int
+
+
+class AudienceStore:
+    """Reads and writes audiences. Methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def open(self, run: str, shown: int | None = None) -> Audience:
+        """The audience of a run, open; its link can't be guessed and stays the same.
+
+        Args:
+            shown: how many ballots phones may see at first, where the run has no audience yet.
+        """
+        db = self._database.connection
+        db.execute(
+            "INSERT INTO audiences (run, token, made, shown) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (run) DO UPDATE SET closed = NULL",
+            (run, secrets.token_urlsafe(18), time.time(), shown),
+        )
+        found = self.of(run)
+        assert found is not None
+        return found
+
+    def of(self, run: str) -> Audience | None:
+        """The audience of a run, if it was given one."""
+        row = self._database.connection.execute("SELECT * FROM audiences WHERE run = ?", (run,)).fetchone()
+        return read_audience(row) if row else None
+
+    def at(self, token: str) -> Audience:
+        """The audience to which a link leads.
+
+        Raises:
+            NoSuchAudience: it leads to none.
+        """
+        row = self._database.connection.execute("SELECT * FROM audiences WHERE token = ?", (token,)).fetchone()
+        if row is None:
+            raise NoSuchAudience("This link leads to no audience. Ask for a new one whoever leads the hearing.")
+        return read_audience(row)
+
+    def close(self, run: str) -> None:
+        """Take no more votes and arguments."""
+        db = self._database.connection
+        db.execute("UPDATE audiences SET closed = ? WHERE run = ? AND closed IS NULL", (time.time(), run))
+
+    def show(self, run: str, shown: int | None) -> None:
+        """Let phones see this many ballots; None: all that the run has so far."""
+        self._database.connection.execute("UPDATE audiences SET shown = ? WHERE run = ?", (shown, run))
+
+    # --- what phones send -------------------------------------------------------------------------------------
+
+    def vote(self, run: str, poll: str, phone: str, choice: str) -> None:
+        """Keep a phone's vote in place of its earlier one in the same poll.
+
+        Raises:
+            VoteRefused: the phone's id has not the form of one, too many phones take part, or the audience is closed.
+        """
+        with self._database.transaction() as db:
+            self._admit(db, run, phone, voting=True)
+            db.execute(
+                "INSERT INTO audience_votes (run, poll, phone, choice, at) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (run, poll, phone) DO UPDATE SET choice = excluded.choice, at = excluded.at",
+                (run, poll, phone, choice, time.time()),
+            )
+
+    def argue(self, run: str, poll: str, phone: str, text: str) -> None:
+        """Keep a phone's argument in place of its earlier one in the same poll; votes for the earlier one go with it.
+
+        Raises:
+            VoteRefused: it is empty or too long, or the phone has not voted.
+        """
+        said = " ".join(text.split())
+        if not 0 < len(said) <= LONGEST:
+            raise VoteRefused(f"An argument has 1 to {LONGEST} characters; this one has {len(said)}.")
+        with self._database.transaction() as db:
+            self._admit(db, run, phone)
+            choice = self.choices(run, phone).get(poll)
+            if choice is None:
+                raise VoteRefused("Vote first: an argument speaks for what you voted for.")
+            mine = (run, poll, phone)
+            db.execute(
+                "DELETE FROM audience_likes WHERE argument IN"
+                " (SELECT number FROM audience_arguments WHERE run = ? AND poll = ? AND phone = ?)",
+                mine,
+            )
+            db.execute("DELETE FROM audience_arguments WHERE run = ? AND poll = ? AND phone = ?", mine)
+            db.execute(
+                "INSERT INTO audience_arguments (run, poll, phone, choice, text, at) VALUES (?, ?, ?, ?, ?, ?)",
+                (*mine, choice, said, time.time()),
+            )
+
+    def like(self, run: str, number: int, phone: str, on: bool) -> None:
+        """Vote for the argument of another phone, or take that vote back.
+
+        Raises:
+            VoteRefused: there is no such argument, or it is the phone's own.
+        """
+        with self._database.transaction() as db:
+            self._admit(db, run, phone)
+            row = db.execute(
+                "SELECT phone FROM audience_arguments WHERE run = ? AND number = ?", (run, number)
+            ).fetchone()
+            if row is None:
+                raise VoteRefused("This argument is not there any more.")
+            if row["phone"] == phone:
+                raise VoteRefused("This is your own argument: others vote for it.")
+            if on:
+                db.execute(
+                    "INSERT INTO audience_likes VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    (number, run, phone, time.time()),
+                )
+            else:
+                db.execute("DELETE FROM audience_likes WHERE argument = ? AND phone = ?", (number, phone))
+
+    def _admit(self, db: Connection, run: str, phone: str, *, voting: bool = False) -> None:
+        if not is_phone(phone):
+            raise VoteRefused("This page has lost its place. Open the link again.")
+        audience = self.of(run)
+        if audience is None or audience.closed is not None:
+            raise VoteRefused("The audience is closed.")
+        known = db.execute("SELECT 1 FROM audience_votes WHERE run = ? AND phone = ? LIMIT 1", (run, phone)).fetchone()
+        if not known and not voting:
+            raise VoteRefused("Vote first; then you can say why, and vote for what others say.")
+        if not known and self.voters(run) >= MOST_PHONES:
+            raise VoteRefused(f"There are {MOST_PHONES} people already.")
+
+    # --- what has come ----------------------------------------------------------------------------------------
+
+    def counts(self, run: str) -> dict[str, dict[str, int]]:
+        """Votes by poll and choice."""
+        rows = self._database.connection.execute(
+            "SELECT poll, choice, count(*) AS votes FROM audience_votes WHERE run = ? GROUP BY poll, choice", (run,)
+        )
+        found: dict[str, dict[str, int]] = {}
+        for row in rows:
+            found.setdefault(row["poll"], {})[row["choice"]] = row["votes"]
+        return found
+
+    def voters(self, run: str) -> int:
+        """How many phones have voted."""
+        row = self._database.connection.execute(
+            "SELECT count(DISTINCT phone) FROM audience_votes WHERE run = ?", (run,)
+        ).fetchone()
+        return int(row[0])
+
+    def choices(self, run: str, phone: str) -> dict[str, str]:
+        """What a phone has voted for, by poll."""
+        rows = self._database.connection.execute(
+            "SELECT poll, choice FROM audience_votes WHERE run = ? AND phone = ?", (run, phone)
+        )
+        return {row["poll"]: row["choice"] for row in rows}
+
+    def liked_by(self, run: str, phone: str) -> frozenset[int]:
+        """The arguments that a phone has voted for."""
+        rows = self._database.connection.execute(
+            "SELECT argument FROM audience_likes WHERE run = ? AND phone = ?", (run, phone)
+        )
+        return frozenset(row["argument"] for row in rows)
+
+    def arguments(self, run: str) -> tuple[Liked, ...]:
+        """All arguments, those with most votes first, then the oldest.
+
+        Raises:
+            Unreadable: a row is damaged.
+        """
+        rows = self._database.connection.execute(
+            "SELECT a.*, (SELECT count(*) FROM audience_likes AS l WHERE l.argument = a.number) AS likes"
+            " FROM audience_arguments AS a WHERE run = ? ORDER BY likes DESC, number",
+            (run,),
+        ).fetchall()
+        return tuple(Liked(argument=read_argument(row), likes=row["likes"]) for row in rows)
+
+    def votes(self, run: str) -> tuple[AudienceVote, ...]:
+        """All votes, the oldest first.
+
+        Raises:
+            Unreadable: a row is damaged.
+        """
+        rows = self._database.connection.execute(
+            "SELECT * FROM audience_votes WHERE run = ? ORDER BY at, poll, phone", (run,)
+        )
+        return tuple(read_vote(row) for row in rows)
+
+    def likes(self, run: str) -> tuple[Like, ...]:
+        """All votes for arguments, the oldest first.
+
+        Raises:
+            Unreadable: a row is damaged.
+        """
+        rows = self._database.connection.execute(
+            "SELECT * FROM audience_likes WHERE run = ? ORDER BY at, argument, phone", (run,)
+        )
+        return tuple(read_like(row) for row in rows)
+
+
+def is_phone(phone: str) -> bool:
+    """Whether a text has the form of a phone's id."""
+    return _PHONE.fullmatch(phone) is not None
+
+
+def leading(counts: Mapping[str, int]) -> str | None:
+    """The choice with most votes; None where nobody voted or two have the same."""
+    (first, *rest) = Counter(counts).most_common(2) or [("", 0)]
+    return first[0] if first[1] and (not rest or rest[0][1] < first[1]) else None
+
+
+def read_audience(row: Any) -> Audience:
+    """An audience from its row.
+
+    Raises:
+        Unreadable: the row is damaged.
+    """
+    return read("audience", row["run"], lambda: Audience.model_validate(_known(Audience, row)))
+
+
+def read_vote(row: Any) -> AudienceVote:
+    """A vote from its row.
+
+    Raises:
+        Unreadable: the row is damaged.
+    """
+    return read("vote of an audience", row["run"], lambda: AudienceVote.model_validate(_known(AudienceVote, row)))
+
+
+def read_argument(row: Any) -> AudienceArgument:
+    """An argument from its row.
+
+    Raises:
+        Unreadable: the row is damaged.
+    """
+    return read(
+        "argument of an audience", row["run"], lambda: AudienceArgument.model_validate(_known(AudienceArgument, row))
+    )
+
+
+def read_like(row: Any) -> Like:
+    """A vote for an argument from its row.
+
+    Raises:
+        Unreadable: the row is damaged.
+    """
+    return read("vote for an argument", row["run"], lambda: Like.model_validate(_known(Like, row)))
+
+
+def _known(kind: type[Strict], row: Any) -> dict[str, Any]:
+    return {name: row[name] for name in kind.model_fields}

@@ -1,0 +1,161 @@
+"""The audience's page, made for phones: the case, what was said, and a vote in each round. It leads nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from courtroom.errors import CourtroomError
+from courtroom.questions.audience import LONGEST, Liked, NoSuchAudience, VoteRefused
+from courtroom.room.hall import Poll
+from pages.parts.audience.phone import hall, phone_id
+from pages.parts.audience.tally import sides_css, tally_html
+from pages.parts.audience.transcript import case_html, said_html
+from pages.parts.shared.heading import heading
+from pages.parts.shared.house import courthouse
+from pages.parts.shared.inert import inert, literal
+from pages.parts.shared.media_view import medium_view
+
+LOOK_S = 3.0
+"""How often a phone asks for news."""
+BEST, NEWEST = 4, 4
+"""Arguments on a phone: those with most votes, and the latest of the others."""
+NARROW = """<style>
+.stMainBlockContainer { max-width: 44rem; padding-top: 2.5rem; }
+.st-key-phone-id { position: absolute; width: 1px !important; overflow: hidden; }
+</style>"""
+
+house = courthouse()
+token = st.query_params.get("audience", "")
+try:
+    snapshot = hall().snapshot(token)
+except NoSuchAudience as error:
+    st.title("An audience")
+    st.error(literal(str(error)))
+    st.stop()
+except CourtroomError:
+    st.title("An audience")
+    st.error("The run of this audience is not there any more.")
+    st.stop()
+st.html(NARROW)
+phone = phone_id()
+run, version = snapshot.audience.run, snapshot.version
+choices = {choice.name: choice for choice in snapshot.procedure.choices}
+closed = snapshot.open is None
+
+
+def send(what: Callable[[], None]) -> None:
+    """Do what the phone asked for; where it is refused, the page says why."""
+    try:
+        what()
+    except VoteRefused as error:
+        st.session_state["refused"] = str(error)
+
+
+def argue(poll: str) -> None:
+    """Send what stands in the form."""
+    text = str(st.session_state.get("argument", ""))
+    if text.strip():
+        send(lambda: hall().argue(token, phone, poll, text))
+
+
+@st.fragment
+def ballot_view(poll: Poll) -> None:
+    """The choices; after a vote a place for an argument, and what others say."""
+    if "refused" in st.session_state:
+        st.rerun()
+    mine = hall().audiences.choices(run, phone).get(poll.path)
+    st.subheader("How would you decide?")
+    st.caption(f"{literal(poll.name)}. You can change your vote until the next round opens.")
+    for number, choice in enumerate(choices.values()):
+        st.button(
+            f"{literal(choice.mark)} {literal(choice.title)}",
+            key=f"vote-{number:d}",
+            type="primary" if mine == choice.name else "secondary",
+            width="stretch",
+            disabled=not phone,
+            on_click=send,
+            args=(lambda name=choice.name: hall().vote(token, phone, poll.path, name),),
+        )
+    if mine is None:
+        return
+    st.caption(f":material/check: You voted {literal(choices[mine].title if mine in choices else mine)}.")
+    with st.form("arguing", border=False):
+        st.text_area("Why? Your argument, which everybody can read", max_chars=LONGEST, height=90, key="argument")
+        st.form_submit_button("Send my argument", width="stretch", on_click=argue, args=(poll.path,))
+    arguments_view()
+
+
+def arguments_view() -> None:
+    """Some arguments, each with a button to vote for it."""
+    if not snapshot.arguments:
+        return
+    best, others = snapshot.arguments[:BEST], snapshot.arguments[BEST:]
+    latest = sorted(others, key=lambda one: one.argument.number, reverse=True)[:NEWEST]
+    liked = hall().audiences.liked_by(run, phone)
+    st.markdown("**What the audience says**")
+    for one in (*best, *latest):
+        argument_view(one, liked=one.argument.number in liked)
+
+
+def argument_view(one: Liked, *, liked: bool) -> None:
+    """One argument. How many voted for it is not told here: who sees how others vote votes with them."""
+    argument = one.argument
+    side = choices.get(argument.choice)
+    with st.container(border=True, gap="xsmall"):
+        own = ", your argument" if argument.phone == phone else ""
+        st.caption(f"{literal(side.mark)} {literal(side.title)}{own}" if side else literal(argument.choice))
+        inert(argument.text)
+        if not own:
+            st.button(
+                "It convinces me",
+                key=f"like-{argument.number:d}",
+                icon=":material/thumb_up:",
+                type="primary" if liked else "secondary",
+                on_click=send,
+                args=(lambda: hall().audiences.like(run, argument.number, phone, not liked),),
+            )
+
+
+@st.fragment(run_every=None if closed else LOOK_S)
+def news() -> None:
+    """Draws the page anew when a round has opened, the audience was closed, or there are new arguments."""
+    try:
+        now = hall().snapshot(token)
+    except CourtroomError:
+        st.rerun()
+    if phone:
+        hall().here(token, phone)
+    if now.version != version:
+        st.rerun()
+
+
+heading(snapshot.record.run.title)
+st.caption("You follow this hearing. Your votes stand beside those of its members, and change nothing in it.")
+if refused := st.session_state.pop("refused", ""):
+    st.warning(literal(refused))
+st.html(sides_css(snapshot.procedure.choices))
+if closed:
+    st.info("The audience is closed. Thank you.", icon=":material/check_circle:")
+else:
+    ballot_view(snapshot.polls[-1])
+counted = snapshot.polls if closed else snapshot.polls[:-1]
+if counted:
+    st.subheader("The votes so far")
+    st.html(tally_html(counted, snapshot.procedure.choices, "Members"))  # plain: HTML by `tally_html`
+verdict = snapshot.record.run.verdict
+if closed and verdict and not snapshot.to_come:
+    outcome = choices[verdict.outcome].title if verdict.outcome in choices else verdict.outcome
+    st.markdown(f"The members' verdict: **{literal(outcome)}**")
+if snapshot.said:
+    st.subheader("What was said")
+    st.html(said_html(snapshot.said, snapshot.record, snapshot.procedure))
+elif not closed:
+    st.caption("What the members say stands here after their first vote.")
+st.html(case_html(snapshot.record.case))
+media = list(snapshot.record.case.media())
+if media and st.toggle(f"Pictures and videos of the case ({len(media)})"):
+    for medium in media:
+        medium_view(house, medium, key="audience")
+news()

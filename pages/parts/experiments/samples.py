@@ -1,0 +1,31 @@
+"""Bundled cases, to be taken as datasets by a click."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from courtroom.courthouse import Courthouse
+from courtroom.datasets.samples import CaseSample, add_sample, samples
+from pages.parts.shared.inert import literal
+
+
+def sample_buttons(house: Courthouse) -> None:
+    """A button for each; one that is here already says so."""
+    here = {info.name for info in house.datasets.list()}
+    st.caption("Cases that come with Courtroom, as datasets. They are few and made up: good to try things with.")
+    with st.container(horizontal=True):
+        for one in samples(house.library):
+            st.button(
+                f"{literal(one.title)} ({one.count:d})",
+                key=f"sample-{one.name}",
+                icon=":material/check:" if one.name in here else ":material/add:",
+                disabled=one.name in here,
+                help=f"Add the dataset “{literal(one.name)}”.",
+                on_click=_add,
+                args=(house, one),
+            )
+
+
+def _add(house: Courthouse, sample: CaseSample) -> None:
+    add_sample(house.datasets, house.library, sample.name)
+    st.session_state["dataset_chosen"] = st.session_state["experiment-dataset"] = sample.name

@@ -1,0 +1,141 @@
+"""An audience in a real browser: a presenter at a desk, two phones, each light or dark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from courtroom.courthouse import Courthouse
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.settings import Settings
+from tests.app_server import forked_app
+from tests.browser.test_hearing import settled
+from tests.browser.test_interventions import fits, shot
+
+NASTY = "<img src=x onerror=alert(1)> **bold** $x^2$ [link](http://evil.example)"
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """The app's address, and a finished run."""
+    home = tmp_path_factory.mktemp("home")
+    house = Courthouse(Settings(home=home))
+    setup = CyberJurorsSetup(jury_size=5, examination="shared", rounds=2, consensus=1.0)
+    run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    house.close()
+    with forked_app(home) as server:
+        yield server.url, run
+
+
+def phone(browser: Browser, theme: str, link: str) -> tuple[BrowserContext, Page]:
+    context = browser.new_context(color_scheme=theme, viewport={"width": 390, "height": 844}, has_touch=True)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(link)
+    expect(page.get_by_role("button", name="■ seller")).to_be_enabled()
+    settled(page)
+    return context, page
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_an_audience_votes_on_phones_and_its_best_argument_is_put_in(
+    there: tuple[str, str], browser: Browser, theme: str
+) -> None:
+    url, run = there
+    desk = browser.new_context(color_scheme=theme, viewport={"width": 1440, "height": 900})  # type: ignore[arg-type]
+    page = desk.new_page()
+    page.goto(f"{url}/deliberation?run={run}")
+    invite = page.get_by_role("button", name="Invite an audience")
+    room = page.locator(".st-key-audience")
+    expect(invite.or_(room.get_by_text("Open now: "))).to_be_visible()
+    settled(page)
+    if invite.count():
+        invite.click()
+    expect(room.get_by_text("Open now: ")).to_be_visible()
+    settled(page)
+    link = room.get_by_test_id("stCode").inner_text().strip()
+    assert link.startswith(f"{url}/?audience=")
+
+    mine, ada = phone(browser, theme, link)
+    other, ben = phone(browser, theme, link)
+    ada.get_by_role("button", name="■ seller").click()
+    expect(ada.get_by_text("You voted ■ seller").or_(ada.get_by_text("You voted seller"))).to_be_visible()
+    ada.get_by_label("Why? Your argument").fill(f"{theme} {NASTY}")
+    ada.get_by_role("button", name="Send my argument").click()
+    ben.get_by_role("button", name="● buyer").click()
+    expect(ben.get_by_text("You voted")).to_be_visible()
+    sent = ben.get_by_text(f"{theme} {NASTY}")
+    expect(sent).to_be_visible()
+    ben.get_by_role("button", name="It convinces me").first.click()
+    settled(ben)
+    shot(ben, f"audience-phone-{theme}")
+    ada.reload()
+    expect(ada.get_by_text("You voted")).to_be_visible()  # the same phone
+    for one in (ada, ben):
+        fits(one)
+        assert run not in one.content()
+        assert one.locator("a[href]:not([href^='#'])").count() == 0  # but for those of headings
+
+    expect(room.get_by_text(re.compile("[24] have voted"))).to_be_visible()
+    expect(room.get_by_text(f"{theme} {NASTY}")).to_be_visible()
+    settled(page)
+    opens = room.get_by_role("button", name="Open the next round")
+    opens.click()
+    expect(ben.get_by_text("What was said")).to_be_visible()
+    expect(ben.get_by_text("The votes so far")).to_be_visible()
+    settled(ben)
+    shot(ben, f"audience-phone-round-{theme}")
+    fits(ben)
+    settled(page)
+    shot(page, f"audience-desk-{theme}")
+    fits(page)
+    room.get_by_role("button", name="Put it in as a note").first.click()
+    expect(room.get_by_text(re.compile("to be asked"))).to_be_visible()
+    settled(page)
+    room.get_by_role("button", name="Fork with this note, and compare").click()
+    expect(page.get_by_text("What differs").first).to_be_visible()
+    for context in (mine, other, desk):
+        context.close()
+
+
+def test_moments_are_kept_in_a_playlist_and_played_by_keys(there: tuple[str, str], browser: Browser) -> None:
+    url, run = there
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    for note, place in (("Here they begin.", "Go to Round 1"), ("Here it turns.", "Go to Round 2")):
+        page.goto(f"{url}/deliberation?run={run}")
+        expect(page.locator(".st-key-do-fork")).to_be_visible()
+        settled(page)
+        page.get_by_role("button", name=place).click()
+        page.get_by_role("button", name="Add this moment to a playlist").click()
+        dialog = page.get_by_role("dialog")
+        if note == "Here they begin.":
+            dialog.get_by_label("Its name").fill("For the board")
+        dialog.get_by_label("A sentence on this moment").fill(note)
+        dialog.get_by_label("A sentence on this moment").press("Enter")
+        settled(page)
+        dialog.get_by_role("button", name="Add it").click()
+        expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    settled(page)
+    fits(page)
+    shot(page, "playlist")
+    link = page.get_by_test_id("stCode").inner_text().strip()
+    other = context.new_page()
+    other.goto(link)
+    room = other.locator(".room.present")
+    expect(room.get_by_text("Here they begin.")).to_be_visible()
+    expect(room.get_by_text("1 / 2 · For the board")).to_be_visible()
+    other.keyboard.press("PageDown")
+    expect(room.get_by_text("Here it turns.")).to_be_visible()
+    expect(other).to_have_url(re.compile("stop=2"))
+    shot(other, "playlist-played")
+    other.keyboard.press("PageDown")  # it is the last one
+    other.keyboard.press("PageUp")
+    expect(room.get_by_text("Here they begin.")).to_be_visible()
+    other.keyboard.press("Escape")
+    expect(other.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    context.close()

@@ -1,0 +1,97 @@
+"""From a fresh install to a table with a mark of significance and the figure of accuracy against cost, by the page alone."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.app_server import forked_app
+from tests.browser.test_criminal import shot
+from tests.browser.test_hearing import opened, sound
+
+SHOTS = os.environ.get("COURTROOM_SHOTS", "")
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[str]:
+    """The app's address; nothing was ever done in its store."""
+    with forked_app(tmp_path) as server:
+        yield server.url
+
+
+def test_from_a_fresh_install_to_a_table_with_a_mark_and_the_figure(
+    fresh: str, browser: Browser, tmp_path: Path
+) -> None:
+    folder = Path(SHOTS) if SHOTS else tmp_path
+    page = opened(browser, fresh, "light")
+    page.get_by_role("link", name="Experiments").click()
+    expect(page.get_by_text("No experiment yet")).to_be_visible()
+    shot(page, folder, "experiments-empty-light")
+    recipe_for_every_table(page, folder)
+    set_up(page, folder)
+    page.get_by_role("button", name="Start", exact=True).click()
+    marked(page, folder, "light")
+    taken_away(page)
+    address = page.url
+    a_mark_opens_its_run(page)
+    page.close()
+    dark = opened(browser, address, "dark")
+    marked(dark, folder, "dark")
+    dark.close()
+
+
+def recipe_for_every_table(page: Page, folder: Path) -> None:
+    """The papers' tables are offered, each with what it needs."""
+    page.get_by_role("button", name="Use a recipe of a paper").click()
+    for paper in ("CyberJurors", "JurisAgents", "VERDICT", "JURIS", "Courtroom-LLM"):
+        expect(page.get_by_role("heading", name=paper, exact=True)).to_be_visible()
+    expect(page.get_by_text("Import its dataset under the name “cnndm1”.").first).to_be_visible()
+    shot(page, folder, "experiments-recipes-light")
+
+
+def set_up(page: Page, folder: Path) -> None:
+    """The first recipe with two of its arms, and what they will take."""
+    page.locator(".st-key-recipe-first button").click()
+    arms = page.get_by_role("combobox", name=re.compile("Arms"))
+    expect(page.get_by_text("three judges after a trial", exact=True)).to_be_visible()
+    for gone in ("three judges after a trial", "three judges"):  # fewer cells: the others show the difference
+        arms.press("Backspace")
+        expect(page.get_by_text(gone, exact=True)).to_have_count(0)
+    page.get_by_role("button", name="Estimate").click()
+    expect(page.get_by_text("120 cells take about 60 calls")).to_be_visible()
+    shot(page, folder, "experiments-estimate-light")
+
+
+def marked(page: Page, folder: Path, theme: str) -> None:
+    """The table, its mark, the sentence to quote, the figure."""
+    quoted = re.compile(r"Accuracy: one judge is better than nearest text \(45.0 % against 10.0 %; .*60 cases")
+    expect(page.get_by_text(quoted).first).to_be_visible(timeout=120_000)
+    page.set_viewport_size({"width": 1280, "height": 2400})
+    expect(page.get_by_role("row", name=re.compile("one judge 45.0 %.*▲ 1")).first).to_be_visible()
+    expect(page.get_by_role("heading", name="Accuracy against cost")).to_be_visible()
+    figure = page.locator(".st-key-experiment-frontier")
+    expect(figure.locator(".xtitle")).to_have_text("calls a case")
+    expect(figure.locator(".legendtext").filter(has_text="one judge")).to_be_visible()
+    sound(page)
+    shot(page, folder, f"experiments-table-{theme}")
+
+
+def taken_away(page: Page) -> None:
+    """The cells as a file that other programs read."""
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Cells as Parquet").click()
+    cells = pd.read_parquet(io.BytesIO(Path(caught.value.path()).read_bytes()))
+    assert list(cells.groupby("arm")["accuracy"].mean().round(2)) == [0.10, 0.45]
+
+
+def a_mark_opens_its_run(page: Page) -> None:
+    """A click on a case's mark leads to its hearing."""
+    page.locator(".st-key-experiment-matrix .js-plotly-plot .points path").first.click(force=True)
+    page.wait_for_url(re.compile("deliberation.*run=cell-"))

@@ -1,0 +1,189 @@
+"""The audience's page and its panel beside the room, drawn by Streamlit's own test harness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from courtroom.courthouse import Courthouse
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.questions.audience import BEFORE, LONGEST
+from tests.test_pages import NASTY, page, texts
+
+ROOT = Path(__file__).parents[1]
+ADA, BEN = "ada-" * 5, "ben-" * 5
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    """The very courthouse that the pages use."""
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    # Each phone reads the store anew: a test does not wait for a second to pass.
+    monkeypatch.setattr("courtroom.room.hall.FRESH_S", 0.0)
+    monkeypatch.setattr("courtroom.room.hall.ARGUMENTS_S", 0.0)
+    st.cache_resource.clear()
+    from pages.parts.shared.house import courthouse
+
+    house = courthouse()
+    yield house
+    house.close()
+    st.cache_resource.clear()
+
+
+def hear(house: Courthouse, *, until: str | None = None) -> str:
+    setup = CyberJurorsSetup(jury_size=3, examination="shared", rounds=2, consensus=1.0)
+    run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
+    if until:
+        house.runner.run_to(run, until)
+    else:
+        house.runner.go(run)
+    house.runner.wait(run, 30)
+    return run
+
+
+def phone(token: str, name: str = ADA) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.session_state["phone"] = name
+    app.query_params["audience"] = token
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def shown(app: AppTest) -> str:
+    """All texts of a page, those in HTML and in headings too."""
+    html = (str(element.proto.body) for element in app.get("html"))
+    return "\n".join((texts(app), *(str(one.value) for one in app.subheader), *html))
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def test_phones_vote_in_the_round_that_is_open_and_see_the_votes_of_those_that_are_closed(house: Courthouse) -> None:
+    run = hear(house)
+    audience = house.audiences.open(run, 0)
+    ada = phone(audience.token)
+    assert "Before the first vote" in shown(ada)
+    assert "What was said" not in shown(ada)
+    ada.button(key="vote-0").click().run()
+    ada.button(key="vote-1").click().run()  # it changes its mind
+    assert house.audiences.counts(run) == {BEFORE: {"seller": 1}}
+    assert ada.button(key="vote-1").proto.type == "primary"
+    assert phone(audience.token).button(key="vote-1").proto.type == "primary"  # loaded again
+    house.audiences.show(run, 1)
+    ben = phone(audience.token, BEN)
+    assert "What was said" in shown(ben)
+    assert "Round 1" in shown(ben)
+    ben.button(key="vote-0").click().run()
+    poll = next(iter(house.record(run).tallies))
+    assert house.audiences.counts(run) == {BEFORE: {"seller": 1}, poll: {"buyer": 1}}
+    # A phone that has not looked since votes in a round that is closed.
+    ada.button(key="vote-0").click().run()
+    assert "This round is closed" in shown(ada)
+    assert house.audiences.counts(run)[BEFORE] == {"seller": 1}
+    house.audiences.close(run)
+    done = phone(audience.token)
+    assert "The audience is closed" in shown(done)
+    assert not labels(done)
+    ben.button(key="vote-1").click().run()
+    assert house.audiences.counts(run)[poll] == {"buyer": 1}
+
+
+def test_arguments_are_sent_and_voted_for_and_hostile_text_stays_text(house: Courthouse) -> None:
+    run = hear(house)
+    token = house.audiences.open(run).token
+    ada, ben = phone(token), phone(token, BEN)
+    assert not ada.text_area
+    for app in (ada, ben):
+        app.button(key="vote-0").click().run()
+    ada.text_area(key="argument").set_value(NASTY[:LONGEST])
+    next(button for button in ada.button if button.label == "Send my argument").click().run()
+    (one,) = house.audiences.arguments(run)
+    assert one.argument.text == " ".join(NASTY[:LONGEST].split())
+    ben.run()
+    assert "<script>" not in shown(ben)
+    like = ben.button(key=f"like-{one.argument.number}")
+    like.click().run()
+    assert house.audiences.arguments(run)[0].likes == 1
+    ada.run()
+    assert f"like-{one.argument.number}" not in [button.key for button in ada.button]
+    ben.button(key=f"like-{one.argument.number}").click().run()
+    assert house.audiences.arguments(run)[0].likes == 0
+
+
+def test_a_phones_page_leads_nowhere_and_a_wrong_link_says_so(house: Courthouse) -> None:
+    run = hear(house)
+    token = house.audiences.open(run).token
+    app = phone(token)
+    assert run not in shown(app)
+    assert "What was really decided" not in shown(app)
+    assert "real jury" not in shown(app)
+    for wrong in ("", token[:-1], f"{token}'--", run, "%"):
+        assert "leads to no audience" in shown(phone(wrong))
+    house.store.delete(run)
+    assert "leads to no audience" in shown(phone(token))
+
+
+def test_a_phone_that_has_not_said_its_id_yet_cannot_vote(house: Courthouse) -> None:
+    run = hear(house)
+    app = phone(house.audiences.open(run).token, "")
+    assert all(button.disabled for button in app.button if (button.key or "").startswith("vote-"))
+
+
+def test_the_presenter_invites_opens_rounds_and_puts_the_best_argument_in(house: Courthouse) -> None:
+    run = hear(house)
+    app = page("deliberation", run=run)
+    app.button(key="do-invite").click().run()
+    audience = house.audiences.of(run)
+    assert audience
+    assert audience.shown == 0
+    assert f"?audience={audience.token}" in shown(app) + "".join(code.value for code in app.code)
+    house.audiences.vote(run, BEFORE, ADA, "seller")
+    house.audiences.vote(run, BEFORE, BEN, "seller")
+    house.audiences.argue(run, BEFORE, ADA, NASTY[:LONGEST])
+    house.audiences.argue(run, BEFORE, BEN, "The seal was whole when it left.")
+    best = house.audiences.arguments(run)[1].argument
+    house.audiences.like(run, best.number, ADA, True)
+    app.run()
+    assert "<script>" not in shown(app)
+    assert "2 have voted" in shown(app)
+    app.button(key="next-round").click().run()
+    assert "Open now: Round 1" in shown(app)
+    before = house.record(run).events
+    app.button(key=f"put-in-{best.number}").click().run()
+    assert "to be asked" in shown(app)
+    assert len(house.store.runs()) == 1  # nothing is forked before it is asked for
+    app.button(key="do-put-in").click().run()
+    (fork,) = (row for row in house.store.runs() if row.parent == run)
+    (act,) = house.store.interventions.of(fork.id)
+    assert (act.who, act.action.kind, act.after) == ("The audience", "note", best.text)
+    assert "Compare" in shown(app)
+    assert house.record(run).events == before
+
+
+def test_where_the_run_goes_on_its_ballots_open_the_rounds(house: Courthouse) -> None:
+    run = hear(house, until="evidence")
+    app = page("deliberation", run=run)
+    app.button(key="do-invite").click().run()
+    token = house.audiences.at(house.audiences.of(run).token).token  # type: ignore[union-attr]
+    ada = phone(token)
+    assert "Before the first vote" in shown(ada)
+    house.runner.go(run)
+    house.runner.wait(run, 30)
+    ada.run()
+    assert "Round 1" in shown(ada)
+    app = page("deliberation", run=run)
+    app.button(key="close-audience").click().run()
+    assert "The audience is closed" in shown(phone(token))
+    assert "verdict" in shown(phone(token))
+
+
+def test_where_nobody_votes_no_audience_is_invited(house: Courthouse) -> None:
+    run = house.new_run("verdict", house.library.case("criminal-bus-wallet"), house.procedures["verdict"].setup(), 0)
+    assert "do-invite" not in [button.key for button in page("deliberation", run=run).button]

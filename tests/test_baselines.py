@@ -1,0 +1,162 @@
+"""Baselines: nearest cases decide without a model; a discussion, self-consistency and a chain of thought."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.datasets.samples import add_sample, samples
+from courtroom.engine.record import Record
+from courtroom.judging.referred import Referred
+from courtroom.law.judgment import Decided, Term
+from courtroom.procedures.jurisagents.nearest import prevailing
+from courtroom.settings import Settings
+from tests.asked import asked
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    house = Courthouse(Settings(home=tmp_path_factory.mktemp("baselines")))
+    yield house
+    house.close()
+
+
+def heard(house: Courthouse, procedure: str, case: str, **knobs: Any) -> Record:
+    setup = house.procedures[procedure].setup.model_validate(knobs)
+    run = house.new_run(procedure, house.library.case(case), setup, 0)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    return house.record(run)
+
+
+# --- nearest cases ----------------------------------------------------------------------------------------------
+
+
+def test_the_votes_on_the_nearest_precedents_decide_and_no_model_is_asked(house: Courthouse) -> None:
+    record = heard(house, "cyberjurors", "phone-battery", variant="nearest-precedents", precedents=3)
+    (found,) = record.retrievals
+    votes = {side: sum(hit.record[f"{side}_votes"] for hit in found.hits) for side in ("buyer", "seller")}
+    assert record.run.verdict is not None
+    assert record.run.verdict.counts == votes
+    assert record.run.verdict.outcome == max(votes, key=lambda side: votes[side])
+    assert (len(found.hits), len(record.calls), record.cost) == (3, 0, 0.0)
+    (ballot,) = record.ballots.values()
+    assert [vote.choice for vote in ballot.values()] == [record.run.verdict.outcome]
+
+
+def test_a_text_has_the_label_of_what_is_nearest_to_it(house: Courthouse) -> None:
+    record = heard(house, "courtroom-llm", "message-feeling", structure="nearest", neighbours=1)
+    (found,) = record.retrievals
+    (hit,) = found.hits
+    assert record.run.verdict is not None
+    assert record.run.verdict.outcome == hit.record["label"]
+    assert hit.record["id"].rpartition("/")[2] != record.run.verdict.details["results"][0]["id"]
+    assert not record.calls
+    many = heard(house, "courtroom-llm", "message-feeling", structure="nearest", neighbours=7)
+    likeness: dict[str, float] = {}
+    for one in many.retrievals[0].hits:
+        likeness[one.record["label"]] = likeness.get(one.record["label"], 0.0) + one.similarity
+    assert many.run.verdict is not None
+    assert many.run.verdict.outcome == max(likeness, key=lambda label: likeness[label])
+
+
+def test_a_case_has_the_judgment_of_the_nearest_precedent(house: Courthouse) -> None:
+    record = heard(house, "jurisagents", "criminal-bus-wallet", variant="nearest-precedents", precedents=1)
+    assert record.run.verdict is not None
+    assert not record.calls
+    (found,) = record.retrievals
+    real = [hit.record["gold"] for hit in found.hits]
+    judgment = record.run.verdict.details["judgment"]
+    assert judgment["charges"] in [list(gold["charges"]) for gold in real]
+    assert judgment["relevant_articles"] in [list(gold["relevant_articles"]) for gold in real]
+    assert "no model was asked" in record.run.verdict.note
+
+
+def test_precedents_prevail_by_their_likeness() -> None:
+    def precedent(charge: str, article: int, months: int, similarity: float) -> Referred:
+        term = Term(imprisonment=months)
+        judgment = Decided(charges=(charge,), relevant_articles=(article,), term_of_imprisonment=term)
+        return Referred(id=f"{charge}-{months}", facts="facts", judgment=judgment, similarity=similarity)
+
+    near, *others = precedent("fraud", 266, 60, 0.6), precedent("theft", 264, 6, 0.5), precedent("theft", 264, 18, 0.4)
+    assert prevailing([near]).charges == ("fraud",)
+    found = prevailing([near, *others])
+    assert (found.charges, found.relevant_articles, found.term_of_imprisonment.imprisonment) == (("theft",), (264,), 6)
+    life = Decided(charges=("theft",), relevant_articles=(264,), term_of_imprisonment=Term(life_imprisonment=True))
+    several = [Referred(id=str(n), facts="facts", judgment=life, similarity=0.5) for n in range(2)]
+    assert prevailing([others[0], *several]).term_of_imprisonment.life_imprisonment
+
+
+def test_without_any_precedent_it_says_so(house: Courthouse) -> None:
+    for procedure, case in (("cyberjurors", "phone-battery"), ("jurisagents", "criminal-bus-wallet")):
+        record = heard(house, procedure, case, variant="nearest-precedents", precedents=0)
+        assert record.run.status == "failed"
+        assert "precedents could be found" in record.run.reason
+
+
+# --- discussion -------------------------------------------------------------------------------------------------
+
+
+def test_each_speaker_reads_what_the_order_lets_it_read(house: Courthouse) -> None:
+    def read(**knobs: Any) -> list[int]:
+        return [len(one.task.said) for one in asked(house, "discussion", knobs) if one.task.name == "speak"]
+
+    assert read() == [0, 1, 2, 3, 4, 5]
+    assert read(order="simultaneous") == [0, 0, 0, 3, 3, 3]
+    assert read(order="summarised") == [0, 0, 0, 0, 0, 0]
+    summed = asked(house, "discussion", {"order": "summarised"})
+    assert [one.task.name for one in summed] == ["speak"] * 3 + ["sum-up"] + ["speak"] * 3
+    assert "# What was said so far, summed up" in summed[-1].text()
+    assert "Member of the public said in turn 1 and voted for the" in summed[3].text()
+
+
+def test_self_consistency_asks_the_same_question_of_each_and_counts(house: Courthouse) -> None:
+    procedure = house.procedures["discussion"]
+    (preset,) = (one for one in procedure.presets if one.title == "Self-consistency")
+    texts = {one.text() for one in asked(house, "discussion", preset.changes)}
+    assert len(texts) == 1, "nothing but chance tells the answers apart"
+    (text,) = texts
+    assert "turn" not in text
+    assert "Critic" not in text
+    record = heard(house, "discussion", "oak-table", **preset.changes)
+    assert record.run.verdict is not None
+    assert (len(record.calls), sum(record.run.verdict.counts.values())) == (5, 5)
+    alone = heard(house, "discussion", "oak-table", speakers=1, turns=1, order="simultaneous", points_of_view=False)
+    assert len(alone.calls) == 1
+
+
+def test_a_tie_goes_where_the_setting_says(house: Courthouse) -> None:
+    for tie in ("buyer", "seller"):
+        for case in ("oak-table", "phone-battery", "handbag-authentic", "stroller-wheel"):
+            record = heard(house, "discussion", case, speakers=2, turns=1, order="simultaneous", tie=tie)
+            assert record.run.verdict is not None
+            if record.run.verdict.counts["buyer"] == record.run.verdict.counts["seller"]:
+                assert record.run.verdict.outcome == tie
+
+
+# --- bundled cases as datasets ----------------------------------------------------------------------------------
+
+
+def test_bundled_cases_are_datasets_with_what_is_known_of_them(house: Courthouse) -> None:
+    for sample in samples(house.library):
+        info = add_sample(house.datasets, house.library, sample.name)
+        assert (info.name, info.kind, info.count) == (sample.name, sample.kind, sample.count)
+        assert add_sample(house.datasets, house.library, sample.name) == info, "once"
+        rows = list(house.datasets.rows(sample.name))
+        if sample.kind != "document":  # of these, the reference summary is known
+            assert all(row.case.real_outcome() for row in rows)
+    assert {sample.kind for sample in samples(house.library)} == {"dispute", "criminal", "document", "labelled"}
+
+
+def test_a_question_is_no_matter_for_precedents(house: Courthouse) -> None:
+    case = house.library.case("criminal-bus-wallet").model_copy(
+        update={"id": "question", "asked": "crime_amount"}
+    )  # fmt: skip
+    setup = house.procedures["jurisagents"].setup.model_validate({"variant": "nearest-precedents"})
+    run = house.new_run("jurisagents", case, setup, 0)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    assert "Precedents answer no question" in house.record(run).run.reason
