@@ -25,6 +25,8 @@ from courtroom.store.rows import read, read_all
 Name = Literal["precedents", "statutes", "charges", "cases", "standards", "directives", "buffer", "examples"]
 Ready = tuple[str, str, str]
 """A record's id, its JSON, and its words for the word index."""
+ALL_OF_THEM = 2**62
+"""More records than there can be."""
 DEPTH = 100
 """How far down each ranking is read before both are fused."""
 
@@ -84,13 +86,13 @@ class Collection(Generic[R]):
 
     def all(self) -> list[R]:
         """All records that can be read, in the order in which they came; `unreadable` has the others."""
-        return self.page(0, -1)
+        return self.page(0, ALL_OF_THEM)
 
     def page(self, start: int, count: int) -> list[R]:
         """Some records, in the order in which they came; without those that can't be read."""
         return self._page(start, count)[0]
 
-    def unreadable(self, start: int = 0, count: int = -1) -> list[Unreadable]:
+    def unreadable(self, start: int = 0, count: int = ALL_OF_THEM) -> list[Unreadable]:
         """The records whose row is damaged, of all or of one page."""
         return self._page(start, count)[1]
 

@@ -22,7 +22,7 @@ from courtroom.shell.procedures import new_procedure, options, procedures
 from courtroom.shell.questions import audit, interview, mark, marks
 from courtroom.shell.runs import export, import_run, resume, run, runs, show
 from courtroom.shell.sweep import sweep
-from courtroom.shell.upkeep import backup, doctor
+from courtroom.shell.upkeep import backup, doctor, migrate
 from courtroom.store.database import explained
 from courtroom.store.failures import FAILURES
 
@@ -43,7 +43,22 @@ app.callback()(options)
 app.command("new-procedure")(new_procedure)
 app.command("import")(import_run)
 QUESTIONS = (audit, interview, mark, marks)
-for command in (run, resume, show, runs, export, fork, compare, sweep, align, *QUESTIONS, procedures, doctor, backup):
+for command in (
+    run,
+    resume,
+    show,
+    runs,
+    export,
+    fork,
+    compare,
+    sweep,
+    align,
+    *QUESTIONS,
+    procedures,
+    doctor,
+    backup,
+    migrate,
+):
     app.command(command.__name__)(command)
 
 

@@ -18,3 +18,8 @@ def to_plain(text: str) -> str:
 def from_plain(text: str) -> str:
     """As it was."""
     return text if SIGN not in text else _WRITTEN.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+def begun(text: str) -> str:
+    """A text at the beginning of a sentence."""
+    return text[:1].upper() + text[1:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,7 +14,7 @@ from typing import Any
 from courtroom.errors import StoreError
 from courtroom.store.connection import Connection, Parameters, Row
 from courtroom.store.failures import RefusedByServer, ServerError
-from courtroom.store.plain_text import from_plain, to_plain
+from courtroom.store.plain_text import begun, from_plain, to_plain
 
 try:
     import psycopg
@@ -27,6 +28,8 @@ except ImportError as error:
         "COURTROOM_DATABASE is set, and what speaks with PostgreSQL is not installed. Use `pip install courtroom[postgres]`."
     ) from error
 
+log = logging.getLogger(__name__)
+
 LOCK = 0x636F757274  # "court"
 """The advisory lock of all writing transactions."""
 LOCK_S = 30
@@ -37,7 +40,7 @@ FEW = 500
 """Rows that are read at a time where there may be many."""
 SOCKET = "this machine"
 
-_MARK = re.compile(r"'(?:[^']|'')*'|%|\?|(?<!:):(\w+)")
+_MARK = re.compile(r"'(?:[^']|'')*'|%|\?|(?<!:):(\w+)| INDEXED BY \w+")
 
 
 class PostgresStore:
@@ -122,12 +125,13 @@ class PostgresStore:
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[Row]:
         """Rows by a cursor at the server."""
+        if self.held is not None:
+            yield from _some_at_a_time(self.held, sql, parameters)
+            return
         with self.borrowed() as server:
             run(server, "BEGIN")
             try:
-                run(server, f"DECLARE every NO SCROLL CURSOR FOR {sql}", parameters)
-                while rows := run(server, f"FETCH {FEW} FROM every").fetchall():
-                    yield from rows
+                yield from _some_at_a_time(server, sql, parameters)
             finally:
                 with suppress(ServerError):
                     run(server, "ROLLBACK")
@@ -226,6 +230,13 @@ def run(server: ServerConnection, sql: str, parameters: Any = ()) -> PostgresRow
         return PostgresRows(tuple(result.keys()), result.fetchall(), result.rowcount)
 
 
+def _some_at_a_time(server: ServerConnection, sql: str, parameters: Parameters) -> Iterator[PostgresRow]:
+    run(server, f"DECLARE every NO SCROLL CURSOR FOR {sql}", parameters)
+    while rows := run(server, f"FETCH {FEW} FROM every").fetchall():
+        yield from rows
+    run(server, "CLOSE every")
+
+
 @contextmanager
 def faults() -> Iterator[None]:
     """What goes wrong at the server is raised as `ServerError`; its text has no values in it, as they may be anybody's."""
@@ -267,18 +278,18 @@ def _url(address: str) -> URL:
 
 
 def explained(error: ServerError, place: str) -> StoreError:
-    """One sentence for what a server says."""
-    if error.code.startswith("28"):
-        return StoreError(f"{place} does not let Courtroom in. Check user and password in COURTROOM_DATABASE.")
-    if error.code == "3D000" or "does not exist" in str(error) and "database" in str(error):
-        return StoreError(f"There is not yet {place}. Make it with `createdb`, or check COURTROOM_DATABASE.")
+    """One sentence for what a server says. Where it lets nobody in, its client gives no code, only a text."""
+    said = str(error)
+    log.warning("%s: %s", place, said)
+    if error.code.startswith("28") or "authentication" in said or re.search("role .* does not exist", said):
+        return StoreError(f"{begun(place)} does not let Courtroom in. Check user and password in COURTROOM_DATABASE.")
+    if error.code == "3D000" or re.search("database .* does not exist", said):
+        return StoreError(f"{begun(place)} is not there. Make it with `createdb`, or check COURTROOM_DATABASE.")
     if error.code == "42501":
         return StoreError(f"Courtroom may not make its tables in {place}. Let its user create tables there.")
-    if "authentication" in str(error):
-        return StoreError(f"{place} does not let Courtroom in. Check user and password in COURTROOM_DATABASE.")
     if error.gone:
-        return StoreError(f"{place} can't be reached. Start it, or check COURTROOM_DATABASE; the log has more.")
-    return StoreError(f"{place} can't be used: {error}. The log has more.")
+        return StoreError(f"{begun(place)} can't be reached. Start it, or check COURTROOM_DATABASE; the log has more.")
+    return StoreError(f"{begun(place)} can't be used: {said}. The log has more.")
 
 
 def _state(server: ServerConnection) -> object:
@@ -292,6 +303,8 @@ def _translated(sql: str) -> str:
     def mark(found: re.Match[str]) -> str:
         if found[1]:
             return f"%({found[1]})s"
+        if found[0].startswith(" INDEXED"):  # which index is the best one, only SQLite needs to know
+            return ""
         return "%s" if found[0] == "?" else found[0].replace("%", "%%")
 
     return _MARK.sub(mark, sql)

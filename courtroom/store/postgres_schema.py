@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from courtroom.errors import StoreError
 from courtroom.store.file import OURS
+from courtroom.store.plain_text import begun
 from courtroom.store.tables import TABLES
 from courtroom.version import __version__
 
@@ -67,11 +68,13 @@ def prepare(store: PostgresStore, schema: int) -> None:
     with store.transaction() as db:
         encoding = db.execute("SELECT current_setting('server_encoding')").fetchone()[0]
         if encoding != "UTF8":
-            raise StoreError(f"{store.place} keeps text as {encoding}. Make it anew with `createdb --encoding UTF8`.")
+            raise StoreError(
+                f"{begun(store.place)} keeps text as {encoding}. Make it anew with `createdb --encoding UTF8`."
+            )
         there = {row[0] for row in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")}
         if there and not there >= OURS | {"written_by"}:
             raise StoreError(
-                f"{store.place} holds something else than a store of Courtroom. Give it an empty database."
+                f"{begun(store.place)} holds something else than a store of Courtroom. Give it an empty database."
             )
         if not there:
             held = store.held
@@ -84,7 +87,7 @@ def prepare(store: PostgresStore, schema: int) -> None:
             ).fetchone()
             if newest["schema"] > schema:
                 raise StoreError(
-                    f"{store.place} was written by Courtroom {newest['version']} with schema {newest['schema']}; this is "
+                    f"{begun(store.place)} was written by Courtroom {newest['version']} with schema {newest['schema']}; this is "
                     f"Courtroom {__version__}, which knows schemas up to {schema}. Install the newer one."
                 )
             for number in range(newest["schema"] + 1, schema + 1):

@@ -14,8 +14,10 @@ from pathlib import Path
 
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
+from courtroom.store.database import Database
 from courtroom.store.file import check, copy, damages, explained
 from courtroom.store.migrations import MIGRATIONS
+from courtroom.upkeep.moving import copy_as_file
 
 STORE = "courtroom.sqlite"
 _MEMBER = re.compile(r"courtroom\.sqlite|media/[0-9a-f]{64}\.[a-z0-9]+|imports/[0-9a-f]{64}\.jsonl")
@@ -28,7 +30,7 @@ def write(settings: Settings, to: Path) -> int:
     Raises:
         StoreError: there is nothing to copy, it can't be written, or it does not open.
     """
-    if not settings.sqlite.is_file():
+    if isinstance(settings.database, Path) and not settings.sqlite.is_file():
         raise StoreError(f"There is no store at {settings.sqlite}, so there is nothing to copy. Check COURTROOM_HOME.")
     if to.suffix.lower() != ".zip" or to.is_dir():
         raise StoreError(f"{to} must be a file name that ends in .zip.")
@@ -36,7 +38,7 @@ def write(settings: Settings, to: Path) -> int:
         to.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=to.parent, prefix=".backup-") as folder:
             store, part = Path(folder) / STORE, Path(folder) / to.name
-            copy(settings.sqlite, store)
+            _copy(settings, store)
             # After the store: a medium is there before any row names it.
             files = [(STORE, store), *_beside(settings)]
             with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
@@ -61,6 +63,10 @@ def restore(settings: Settings, source: Path) -> int:
         StoreError: there is a store already, or the file is no whole backup.
     """
     home = settings.home
+    if not isinstance(settings.database, Path):
+        raise StoreError(
+            "COURTROOM_DATABASE is set. Unset it, restore into a SQLite file, then use `python -m courtroom migrate --to ADDRESS`."
+        )
     if settings.sqlite.exists():
         raise StoreError(f"{home} has a store already. Set COURTROOM_HOME to an empty folder, and restore there.")
     try:
@@ -77,6 +83,17 @@ def restore(settings: Settings, source: Path) -> int:
             f"{source} can't be restored: {error.strerror or error}. Check the file and {home}."
         ) from error
     return count
+
+
+def _copy(settings: Settings, to: Path) -> None:
+    if isinstance(settings.database, Path):
+        copy(settings.sqlite, to)
+        return
+    database = Database(settings.database)
+    try:
+        copy_as_file(database, to)
+    finally:
+        database.close()
 
 
 def _beside(settings: Settings) -> Iterator[tuple[str, Path]]:

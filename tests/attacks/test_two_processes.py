@@ -73,7 +73,7 @@ def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons
 
 
 def test_two_processes_that_want_one_sweep_at_once_get_the_same(tmp_path: Path) -> None:
-    first, second = Database(tmp_path / "store.sqlite"), Database(tmp_path / "store.sqlite")
+    first, second = Database(Settings(home=tmp_path).database), Database(Settings(home=tmp_path).database)
     plan = SweepPlan(base="r", variants=(BASE,), seeds=(0,))
     store = SweepStore(first)
     second.connection.execute("PRAGMA busy_timeout = 0")
@@ -97,7 +97,7 @@ def test_two_processes_that_sweep_at_once_one_of_them_killed_leave_every_run_onc
         theirs = environment(tmp_path, server.url)
         both = [forks.Fork(forks.shell, *words, environment=theirs) for _ in range(2)]
         driver, other = both
-        database = Database(tmp_path / "courtroom.sqlite")
+        database = Database(Settings(home=tmp_path).database)
         sweeps = SweepStore(database)
 
         def owner() -> str:
