@@ -8,15 +8,18 @@ from pathlib import Path
 import streamlit as st
 
 from courtroom.errors import CourtroomError
+from courtroom.language import _
 from courtroom.settings import from_environment
 from courtroom.store.database import explained
 from courtroom.store.failures import FAILURES
 from pages.parts.shared.inert import literal
+from pages.parts.shared.reader import speak, switch
 
 ICON = Path(__file__).parent / "data" / "icon.svg"
 
 # A file of ours: for one of Streamlit's icons, or an emoji, the browser would ask a server outside.
-st.set_page_config(page_title="Courtroom", page_icon=str(ICON), layout="wide")
+speak()
+st.set_page_config(page_title=_("Courtroom"), page_icon=str(ICON), layout="wide")
 
 # Less empty space above the first line than Streamlit leaves.
 st.html("<style>.stMainBlockContainer { padding-top: 4.5rem; padding-bottom: 3rem; }</style>")
@@ -28,23 +31,24 @@ if st.context.theme.type == "dark":  # Streamlit writes white on the light blue 
 
 # The link of a seat or of an audience opens that page alone: nothing else is there to go to.
 ALONE = {
-    "seat": st.Page("pages/seat.py", title="Seat", icon=":material/person:"),
-    "audience": st.Page("pages/audience.py", title="Audience", icon=":material/groups:"),
+    "seat": st.Page("pages/seat.py", title=_("Seat"), icon=":material/person:"),
+    "audience": st.Page("pages/audience.py", title=_("Audience"), icon=":material/groups:"),
 }
 PAGES = [
-    st.Page("pages/cases.py", title="Cases", icon=":material/folder_open:", default=True),
-    st.Page("pages/setup.py", title="Setup", icon=":material/tune:"),
-    st.Page("pages/deliberation.py", title="Deliberation", icon=":material/gavel:"),
-    st.Page("pages/knowledge.py", title="Knowledge", icon=":material/auto_stories:"),
-    st.Page("pages/sweep.py", title="What if", icon=":material/alt_route:"),
-    st.Page("pages/experiments.py", title="Experiments", icon=":material/science:"),
-    st.Page("pages/runs.py", title="Runs", icon=":material/history:"),
-    st.Page("pages/compare.py", title="Compare", icon=":material/compare:"),
-    st.Page("pages/playlists.py", title="Playlists", icon=":material/playlist_play:", visibility="hidden"),
+    st.Page("pages/cases.py", title=_("Cases"), icon=":material/folder_open:", default=True),
+    st.Page("pages/setup.py", title=_("Setup"), icon=":material/tune:"),
+    st.Page("pages/deliberation.py", title=_("Deliberation"), icon=":material/gavel:"),
+    st.Page("pages/knowledge.py", title=_("Knowledge"), icon=":material/auto_stories:"),
+    st.Page("pages/sweep.py", title=_("What if"), icon=":material/alt_route:"),
+    st.Page("pages/experiments.py", title=_("Experiments"), icon=":material/science:"),
+    st.Page("pages/runs.py", title=_("Runs"), icon=":material/history:"),
+    st.Page("pages/compare.py", title=_("Compare"), icon=":material/compare:"),
+    st.Page("pages/playlists.py", title=_("Playlists"), icon=":material/playlist_play:", visibility="hidden"),
 ]
 alone = next((name for name in ALONE if name in st.query_params), st.session_state.get("alone"))
 st.session_state["alone"] = alone
 page = st.navigation([ALONE[alone]], position="hidden") if alone else st.navigation(PAGES, position="top")
+switch()
 try:
     page.run()
 except CourtroomError as error:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from courtroom.errors import CourtroomError
+from courtroom.language import _
 from courtroom.questions.audience import LONGEST, Liked, NoSuchAudience, VoteRefused
 from courtroom.room.hall import Poll
 from pages.parts.audience.phone import hall, phone_id
@@ -31,12 +32,12 @@ token = st.query_params.get("audience", "")
 try:
     snapshot = hall().snapshot(token)
 except NoSuchAudience as error:
-    st.title("An audience")
+    st.title(_("An audience"))
     st.error(literal(str(error)))
     st.stop()
 except CourtroomError:
-    st.title("An audience")
-    st.error("The run of this audience is not there any more.")
+    st.title(_("An audience"))
+    st.error(_("The run of this audience is not there any more."))
     st.stop()
 st.html(NARROW)
 phone = phone_id()
@@ -66,8 +67,8 @@ def ballot_view(poll: Poll) -> None:
     if "refused" in st.session_state:
         st.rerun()
     mine = hall().audiences.choices(run, phone).get(poll.path)
-    st.subheader("How would you decide?")
-    st.caption(f"{literal(poll.name)}. You can change your vote until the next round opens.")
+    st.subheader(_("How would you decide?"))
+    st.caption(_("{name}. You can change your vote until the next round opens.", name=literal(poll.name)))
     for number, choice in enumerate(choices.values()):
         st.button(
             f"{literal(choice.mark)} {literal(choice.title)}",
@@ -80,10 +81,12 @@ def ballot_view(poll: Poll) -> None:
         )
     if mine is None:
         return
-    st.caption(f":material/check: You voted {literal(choices[mine].title if mine in choices else mine)}.")
+    st.caption(
+        _(":material/check: You voted {title}.", title=literal(choices[mine].title if mine in choices else mine))
+    )
     with st.form("arguing", border=False):
-        st.text_area("Why? Your argument, which everybody can read", max_chars=LONGEST, height=90, key="argument")
-        st.form_submit_button("Send my argument", width="stretch", on_click=argue, args=(poll.path,))
+        st.text_area(_("Why? Your argument, which everybody can read"), max_chars=LONGEST, height=90, key="argument")
+        st.form_submit_button(_("Send my argument"), width="stretch", on_click=argue, args=(poll.path,))
     arguments_view()
 
 
@@ -94,7 +97,7 @@ def arguments_view() -> None:
     best, others = snapshot.arguments[:BEST], snapshot.arguments[BEST:]
     latest = sorted(others, key=lambda one: one.argument.number, reverse=True)[:NEWEST]
     liked = hall().audiences.liked_by(run, phone)
-    st.markdown("**What the audience says**")
+    st.markdown(_("**What the audience says**"))
     for one in (*best, *latest):
         argument_view(one, liked=one.argument.number in liked)
 
@@ -104,12 +107,12 @@ def argument_view(one: Liked, *, liked: bool) -> None:
     argument = one.argument
     side = choices.get(argument.choice)
     with st.container(border=True, gap="xsmall"):
-        own = ", your argument" if argument.phone == phone else ""
+        own = _(", your argument") if argument.phone == phone else ""
         st.caption(f"{literal(side.mark)} {literal(side.title)}{own}" if side else literal(argument.choice))
         inert(argument.text)
         if not own:
             st.button(
-                "It convinces me",
+                _("It convinces me"),
                 key=f"like-{argument.number:d}",
                 icon=":material/thumb_up:",
                 type="primary" if liked else "secondary",
@@ -132,30 +135,30 @@ def news() -> None:
 
 
 heading(snapshot.record.run.title)
-st.caption("You follow this hearing. Your votes stand beside those of its members, and change nothing in it.")
+st.caption(_("You follow this hearing. Your votes stand beside those of its members, and change nothing in it."))
 if refused := st.session_state.pop("refused", ""):
     st.warning(literal(refused))
 st.html(sides_css(snapshot.procedure.choices))
 if closed:
-    st.info("The audience is closed. Thank you.", icon=":material/check_circle:")
+    st.info(_("The audience is closed. Thank you."), icon=":material/check_circle:")
 else:
     ballot_view(snapshot.polls[-1])
 counted = snapshot.polls if closed else snapshot.polls[:-1]
 if counted:
-    st.subheader("The votes so far")
+    st.subheader(_("The votes so far"))
     st.html(tally_html(counted, snapshot.procedure.choices, "Members"))  # plain: HTML by `tally_html`
 verdict = snapshot.record.run.verdict
 if closed and verdict and not snapshot.to_come:
     outcome = choices[verdict.outcome].title if verdict.outcome in choices else verdict.outcome
-    st.markdown(f"The members' verdict: **{literal(outcome)}**")
+    st.markdown(_("The members' verdict: **{outcome}**", outcome=literal(outcome)))
 if snapshot.said:
-    st.subheader("What was said")
+    st.subheader(_("What was said"))
     st.html(said_html(snapshot.said, snapshot.record, snapshot.procedure))
 elif not closed:
-    st.caption("What the members say stands here after their first vote.")
+    st.caption(_("What the members say stands here after their first vote."))
 st.html(case_html(snapshot.record.case))
 media = list(snapshot.record.case.media())
-if media and st.toggle(f"Pictures and videos of the case ({len(media)})"):
+if media and st.toggle(_("Pictures and videos of the case ({media})", media=len(media))):
     for medium in media:
         medium_view(house, medium, key="audience")
 news()

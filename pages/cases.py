@@ -11,6 +11,7 @@ from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import CASE_KINDS
 from courtroom.cases.library import ListedCase
 from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
 from pages.parts.cases.text_form import text_form
 from pages.parts.cases.upload import upload
 from pages.parts.cases.welcome import welcome
@@ -41,30 +42,34 @@ def card(case: ListedCase) -> None:
         st.markdown(f"**{literal(case.title)}**")
         facts = [case.kind_title, LANGUAGES.get(case.language, case.language), *case.brief]
         st.caption(" · ".join(literal(fact) for fact in facts))
-        counts = [many(number, word) for number, word in _media(case) if number]
-        if counts:
-            st.caption(", ".join(counts))
+        if case.images or case.videos:
+            st.caption(_what_it_shows(case))
         if case.real:
             st.caption(literal(case.real))
         with st.container(horizontal=True):
-            if st.button("Hear this case", key=f"hear-{case.id}", type="primary", icon=":material/gavel:"):
+            if st.button(_("Hear this case"), key=f"hear-{case.id}", type="primary", icon=":material/gavel:"):
                 hear(case.id)
-            if st.button("View", key=f"view-{case.id}"):
+            if st.button(_("View"), key=f"view-{case.id}"):
                 st.query_params["case"] = case.id
                 st.rerun()
             if case.bundled:
-                st.badge("Sample", color="gray")
+                st.badge(_("Sample"), color="gray")
 
 
-def _media(case: ListedCase) -> tuple[tuple[int, str], ...]:
-    return (case.images, "picture"), (case.videos, "video")
+def _what_it_shows(case: ListedCase) -> str:
+    pictures, videos = many(case.images, "picture"), many(case.videos, "video")
+    if case.images and case.videos:
+        return _("{pictures}, {videos}", pictures=pictures, videos=videos)
+    if case.images:
+        return pictures
+    return videos if case.videos else ""
 
 
 def write() -> None:
     """Write a case of any kind that can be written by hand."""
     kinds: list[type[Case]] = [Dispute, *(kind for kind in CASE_KINDS.values() if kind.from_text)]
     kind = st.segmented_control(
-        "What kind",
+        _("What kind"),
         kinds,
         default=kinds[0],
         required=True,
@@ -79,16 +84,18 @@ def write() -> None:
 
 def library() -> None:
     """All cases, with filters."""
-    st.title("Courtroom")
+    st.title(_("Courtroom"))
     st.markdown(
-        "Watch language-model agents deliberate on a case, step by step. Pick one; without a key, an offline model stands in."
+        _(
+            "Watch language-model agents deliberate on a case, step by step. Pick one; without a key, an offline model stands in."
+        )
     )
     welcome(house)
     adding = st.segmented_control(
-        "Add a case",
+        _("Add a case"),
         ["Upload", "Write"],
         key="adding",
-        format_func="{} a case".format,
+        format_func=lambda way: _("Upload a case") if way == "Upload" else _("Write a case"),
         label_visibility="collapsed",
     )
     if adding == "Upload":
@@ -98,14 +105,18 @@ def library() -> None:
     unreadable_rows(house.library.unreadable())
     cases = house.library.cases()
     wanted = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
-    text = wanted[0].text_input("Search", placeholder="kettle, refund, camera ...").casefold()
-    sort = wanted[1].selectbox("Kind", ["All kinds", *dict.fromkeys(case.kind_title for case in cases)])
-    language = wanted[2].selectbox(
-        "Language",
-        ["All", *sorted({case.language for case in cases})],
-        format_func=lambda code: LANGUAGES.get(code, code),
+    text = wanted[0].text_input(_("Search"), placeholder=_("kettle, refund, camera ...")).casefold()
+    sort = wanted[1].selectbox(
+        _("Kind"), ["All kinds", *dict.fromkeys(case.kind_title for case in cases)], format_func=translated
     )
-    kind = wanted[3].selectbox("Show", ["All cases", "Samples", "Your own", "With video", "Near ties"])
+    language = wanted[2].selectbox(
+        _("Language"),
+        ["All", *sorted({case.language for case in cases})],
+        format_func=lambda code: LANGUAGES.get(code, translated(code)),
+    )
+    kind = wanted[3].selectbox(
+        _("Show"), ["All cases", "Samples", "Your own", "With video", "Near ties"], format_func=translated
+    )
     tests: dict[str, Callable[[ListedCase], bool]] = {
         "Samples": lambda c: c.bundled,
         "Your own": lambda c: not c.bundled,
@@ -122,7 +133,8 @@ def library() -> None:
     ]
     if not shown:
         st.info(
-            "No case fits these filters. Loosen them, or upload a case of your own.", icon=":material/filter_alt_off:"
+            _("No case fits these filters. Loosen them, or upload a case of your own."),
+            icon=":material/filter_alt_off:",
         )
     for start in range(0, len(shown), PER_ROW):
         for column, case in zip(st.columns(PER_ROW), shown[start : start + PER_ROW], strict=False):
@@ -134,8 +146,8 @@ def undo_bar() -> None:
     """Bring back the case that was deleted last."""
     if deleted := st.session_state.get("deleted_case"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"“{literal(deleted.title)}” is deleted.")
-            if st.button("Undo", icon=":material/undo:"):
+            st.markdown(_("“{title}” is deleted.", title=literal(deleted.title)))
+            if st.button(_("Undo"), icon=":material/undo:"):
                 house.library.restore(deleted)
                 del st.session_state["deleted_case"]
                 st.rerun()
@@ -148,7 +160,7 @@ if chosen := st.query_params.get("case"):
         st.session_state["case"] = chosen  # Setup offers it first
     except CourtroomError as error:
         st.error(literal(str(error)))
-        if st.button("All cases"):
+        if st.button(_("All cases")):
             del st.query_params["case"]
             st.rerun()
 else:

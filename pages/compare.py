@@ -6,6 +6,7 @@ import streamlit as st
 
 from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.comparison import Comparison, compare
+from courtroom.language import _
 from pages.parts.compare.answers import answers_beside
 from pages.parts.compare.runs import chosen_runs, in_a_sentence, run_cards, standing
 from pages.parts.compare.table import comparison_table
@@ -23,11 +24,11 @@ LIVE_S = 1.5
 TITLES = {"case": "Case", "procedure": "Procedure", "setup": "Setup", "seed": "Seed"}
 
 house = courthouse()
-st.title("Compare")
+st.title(_("Compare"))
 comparison_table(house)
 records = chosen_runs(house)
 if len(records) < 2:
-    st.info("Choose two to four runs; their address can be shared.", icon=":material/compare:")
+    st.info(_("Choose two to four runs; their address can be shared."), icon=":material/compare:")
     st.stop()
 comparison: Comparison = compare(records)
 procedures: list[Procedure] = [house.procedures[one.run.procedure].about(one.case) for one in records]
@@ -45,21 +46,21 @@ live()
 run_cards(house, comparison, procedures)
 with st.container(horizontal=True, vertical_alignment="center"):
     st.markdown(in_a_sentence(comparison))
-    with st.popover("Share"):
-        st.caption("This address opens the same comparison, also in another browser:")
+    with st.popover(_("Share")):
+        st.caption(_("This address opens the same comparison, also in another browser:"))
         st.code(f"{st.context.url}?runs={','.join(one.run.id for one in records)}", language=None, wrap_lines=True)
 
 
 def inputs() -> None:
     """What was put in, and how the outcomes differ."""
     if not any(comparison.differences.all()):
-        st.caption("All runs were given the same case, procedure, setup and seed.")
+        st.caption(_("All runs were given the same case, procedure, setup and seed."))
     for kind in type(comparison.differences).model_fields:
         if differences := getattr(comparison.differences, kind):
             st.markdown(f"**{literal(TITLES.get(kind, kind.capitalize()))}**")
             differences_view(differences)
     if len({procedure.name for procedure in procedures}) > 1:
-        st.caption("Between different procedures, the settings that all of them have are compared.")
+        st.caption(_("Between different procedures, the settings that all of them have are compared."))
     if comparison.verdict:
         titles = {procedure.ending.title for procedure in procedures}
         st.markdown(f"**{declared(titles.pop() if len(titles) == 1 else 'Outcome')}**")
@@ -86,6 +87,11 @@ tabs = {
     "Family": families,
 }
 shown = st.segmented_control(
-    "Look at", list(tabs), default="What differs", key="tab-compare", label_visibility="collapsed"
+    _("Look at"),
+    list(tabs),
+    default="What differs",
+    key="tab-compare",
+    label_visibility="collapsed",
+    format_func=literal,
 )
 tabs[shown or "What differs"]()

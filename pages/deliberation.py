@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from courtroom.engine.errors import NoSuchRun
+from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import A_RUN
@@ -40,39 +41,50 @@ COMPACT = """<style>
 house = courthouse()
 run = current_run()
 if run is None:
-    st.title("Deliberation")
-    st.info("No hearing is chosen. Pick a case and start one, or open an earlier run.", icon=":material/gavel:")
+    st.title(_("Deliberation"))
+    st.info(_("No hearing is chosen. Pick a case and start one, or open an earlier run."), icon=":material/gavel:")
     with st.container(horizontal=True):
-        if st.button("Pick a case", type="primary"):
+        if st.button(_("Pick a case"), type="primary"):
             st.switch_page("pages/cases.py")
-        if st.button("Earlier runs"):
+        if st.button(_("Earlier runs")):
             st.switch_page("pages/runs.py")
     st.stop()
 try:
     record = read(house, run)
 except NoSuchRun:
-    st.title("Deliberation")
-    st.error(f"There is no run {literal(run)} here; it may have been deleted. Open another from the page Runs.")
+    st.title(_("Deliberation"))
+    st.error(
+        _("There is no run {run} here; it may have been deleted. Open another from the page Runs.", run=literal(run))
+    )
     st.stop()
 
 procedure = house.procedures[record.run.procedure].about(record.case)
 votes = any(role.votes for role in procedure.roles)
 st.session_state["case"] = record.run.case_id  # Setup offers it first
 st.html(COMPACT)
-origin = f" · a fork of [{literal(record.run.parent)}](?run={literal(record.run.parent)})" if record.run.parent else ""
+origin = _(" · a fork of [{parent}](?run={parent})", parent=literal(record.run.parent)) if record.run.parent else ""
 kin = {row.id for row in house.store.kin(run)}
-offline = f" · :material/info: {NOTICE}" if any(member.spec.id == OFFLINE for member in record.members) else ""
+offline = (
+    f" · :material/info: {translated(NOTICE)}" if any(member.spec.id == OFFLINE for member in record.members) else ""
+)
 top = st.container(key="top", gap="xsmall")
 with top:
     heading(record.run.title)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            f"{literal(procedure.title)} · run {literal(run)} · seed {record.run.seed:d}{origin}{offline}",
+            _(
+                "{title} · run {run} · seed {seed}{origin}{offline}",
+                title=literal(procedure.title),
+                run=literal(run),
+                seed=f"{record.run.seed:d}",
+                origin=origin,
+                offline=offline,
+            ),
             width="content",
         )
         marks_view(house, run, A_RUN)
         if record.run.parent in kin and st.button(
-            "Compare with its parent", icon=":material/compare:", type="tertiary"
+            _("Compare with its parent"), icon=":material/compare:", type="tertiary"
         ):
             st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.parent},{run}"})
 
@@ -121,7 +133,7 @@ for warning in record.setup.warnings():
 for note in record.notes[:1] if len(record.notes) == 1 else ():
     st.caption(f":material/info: {literal(note)}")
 if len(record.notes) > 1:
-    with st.expander(f"{len(record.notes)} notes on this run", icon=":material/info:"):
+    with st.expander(_("{notes} notes on this run", notes=len(record.notes)), icon=":material/info:"):
         for note in record.notes:
             st.caption(f":material/info: {literal(note)}")
 if back == NOW:
@@ -135,7 +147,7 @@ if record.run.verdict:
     if st.button(
         declared(procedure.ending.what_if),
         icon=":material/alt_route:",
-        help="Run it again with one thing changed at a time.",
+        help=_("Run it again with one thing changed at a time."),
     ):
         st.session_state["sweep_base"] = run
         st.session_state.pop("sweep", None)
@@ -146,7 +158,7 @@ tabs = ["Members", "Votes", *views, "Calls"] if votes else [*views, "Members", "
 tabs += ["Family"] if len(kin) > 1 else []
 with st.container(key="below"):
     shown = st.segmented_control(
-        "Look at",
+        _("Look at"),
         tabs,
         default=tabs[0],
         required=True,
@@ -155,14 +167,17 @@ with st.container(key="below"):
         label_visibility="collapsed",
     )
     if len(record.stages) > 1:
-        names = {**{str(stage.index): f"after {stage.name}" for stage in record.stages}, NOW: "now"}
+        names = {
+            **{str(stage.index): _("after {name}", name=translated(stage.name)) for stage in record.stages},
+            NOW: _("now"),
+        }
         shown_at = st.selectbox(
-            "As it stood",
+            _("As it stood"),
             list(names),
             list(names).index(back) if back in names else len(names) - 1,
             format_func=names.__getitem__,
             key=f"at-{run}-{len(names)}",
-            help="What stands here as it was at the end of any stage. Nothing of what came after is lost.",
+            help=_("What stands here as it was at the end of any stage. Nothing of what came after is lost."),
             width=240,
         )
         if shown_at != NOW:
@@ -172,7 +187,8 @@ with st.container(key="below"):
             st.query_params.pop("at", None)
 if "at" in st.query_params and len(record.stages) > 0:
     st.info(
-        f"You look back: what stands below is how the run stood {literal(names[shown_at])}.", icon=":material/history:"
+        _("You look back: what stands below is how the run stood {names}.", names=literal(names[shown_at])),
+        icon=":material/history:",
     )
 if shown == "Members":
     member_grid(house, procedure, record)
@@ -190,7 +206,14 @@ else:
 prompt, completion = record.tokens
 st.divider()
 st.caption(
-    f"{count(record.asked)} calls asked, {count(record.recorded)} from the record, {record.failed:d} failed · "
-    f"{count(prompt)} prompt and {count(completion)} completion tokens · {literal(money(record.cost))} · "
-    f"{duration(record.run.wall_s)}"
+    _(
+        "{asked} calls asked, {recorded} from the record, {failed} failed · {prompt} prompt and {completion} completion tokens · {cost} · {wall_s}",
+        asked=count(record.asked),
+        recorded=count(record.recorded),
+        failed=f"{record.failed:d}",
+        prompt=count(prompt),
+        completion=count(completion),
+        cost=literal(money(record.cost)),
+        wall_s=duration(record.run.wall_s),
+    )
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from courtroom.experiments.store import NoSuchExperiment
+from courtroom.language import _
 from pages.parts.experiments.datasets import draw_datasets
 from pages.parts.experiments.form import experiment_form
 from pages.parts.experiments.list import experiment_list
@@ -16,7 +17,7 @@ from pages.parts.shared.inert import literal
 PARTS = ("Experiments", "New", "Recipes", "Datasets")
 
 house = courthouse()
-st.title("Experiments")
+st.title(_("Experiments"))
 
 name = st.query_params.get("experiment") or st.session_state.get("experiment")
 if name:
@@ -31,7 +32,9 @@ if name:
         st.stop()
 
 st.session_state.setdefault("experiments-part", PARTS[0])
-part = st.segmented_control("Part", PARTS, required=True, key="experiments-part", label_visibility="collapsed")
+part = st.segmented_control(
+    _("Part"), PARTS, required=True, key="experiments-part", label_visibility="collapsed", format_func=literal
+)
 if part == "Datasets":
     draw_datasets()
 elif part == "New":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from courtroom.language import _, translated
 from pages.parts.knowledge.collection_view import collection_view
 from pages.parts.knowledge.disputes_base import disputes_base
 from pages.parts.knowledge.import_view import import_view
@@ -22,14 +23,14 @@ PARTS = {
 }
 
 house = courthouse()
-st.title("Knowledge")
+st.title(_("Knowledge"))
 wanted = st.query_params.get("part")
 part = st.segmented_control(
-    "Part",
+    _("Part"),
     list(PARTS),
     default=wanted if wanted in PARTS else "disputes",
     required=True,
-    format_func=PARTS.__getitem__,
+    format_func=lambda part: translated(PARTS[part]),
     key="knowledge_part",
     label_visibility="collapsed",
 )

@@ -8,6 +8,7 @@ import streamlit as st
 
 from courtroom.engine.errors import NoSuchRun
 from courtroom.errors import CourtroomError
+from courtroom.language import _
 from courtroom.questions.playlists import NoSuchPlaylist, Playlist, imported
 from pages.parts.live.room_view import stop_view
 from pages.parts.shared.heading import heading
@@ -29,7 +30,7 @@ def undo_view() -> None:
     of, before, told = kept
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(literal(told))
-        if st.button("Undo", icon=":material/undo:", key="undo-playlist"):
+        if st.button(_("Undo"), icon=":material/undo:", key="undo-playlist"):
             house.playlists.put(of, before)
             del st.session_state["playlist-before"]
             st.rerun()
@@ -37,23 +38,23 @@ def undo_view() -> None:
 
 def listing() -> None:
     """All playlists, and a way to bring one in from a file."""
-    st.title("Playlists")
+    st.title(_("Playlists"))
     undo_view()
     names = house.playlists.names()
     if not names:
         st.info(
-            "No playlist yet. Open a run, go to a moment in its room, and press “＋ Playlist”.",
+            _("No playlist yet. Open a run, go to a moment in its room, and press “＋ Playlist”."),
             icon=":material/playlist_play:",
         )
     for one, name in names.items():
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{literal(name)}**")
-            if st.button("Open", key=f"open-{one}", type="primary"):
+            if st.button(_("Open"), key=f"open-{one}", type="primary"):
                 st.query_params["playlist"] = one
                 st.rerun()
-    with st.expander("Import a playlist", icon=":material/upload:"):
-        file = st.file_uploader("A playlist as a JSON file", type="json", max_upload_size=1)
-        if file and st.button("Import it", key="import-playlist"):
+    with st.expander(_("Import a playlist"), icon=":material/upload:"):
+        file = st.file_uploader(_("A playlist as a JSON file"), type="json", max_upload_size=1)
+        if file and st.button(_("Import it"), key="import-playlist"):
             try:
                 made = house.playlists.add(imported(file.getvalue()[:LARGEST]))
             except CourtroomError as error:
@@ -92,12 +93,12 @@ def playing(of: str, playlist: Playlist, place: int) -> None:
     try:
         record = read(house, stop.run)
     except (NoSuchRun, CourtroomError) as error:
-        why = "This run is not there any more." if isinstance(error, NoSuchRun) else str(error)
+        why = _("This run is not there any more.") if isinstance(error, NoSuchRun) else str(error)
         st.error(f"{literal(stop.title)}: {literal(why)}")
         with st.container(horizontal=True):
-            st.button("The moment before", on_click=turn, args=(last, "previous"), disabled=place == 0)
-            st.button("The next moment", on_click=turn, args=(last, "next"), disabled=place == last)
-            st.button("Leave the playlist", on_click=turn, args=(last, "leave"))
+            st.button(_("The moment before"), on_click=turn, args=(last, "previous"), disabled=place == 0)
+            st.button(_("The next moment"), on_click=turn, args=(last, "next"), disabled=place == last)
+            st.button(_("Leave the playlist"), on_click=turn, args=(last, "leave"))
         return
     this = {"name": playlist.name, "title": stop.title, "note": stop.note, "at": stop.at, "place": place}
     procedure = house.procedures[record.run.procedure].about(record.case)
@@ -106,42 +107,51 @@ def playing(of: str, playlist: Playlist, place: int) -> None:
 
 def editing(of: str, playlist: Playlist) -> None:
     """The moments in their order; each can be moved, noted and taken out."""
-    st.button("All playlists", icon=":material/arrow_back:", type="tertiary", on_click=leave)
+    st.button(_("All playlists"), icon=":material/arrow_back:", type="tertiary", on_click=leave)
     heading(playlist.name)
     undo_view()
     base = (st.context.url or "").split("?")[0]
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Play", icon=":material/play_arrow:", type="primary", key="play", disabled=not playlist.stops):
+        if st.button(_("Play"), icon=":material/play_arrow:", type="primary", key="play", disabled=not playlist.stops):
             st.query_params["stop"] = "1"
             st.rerun()
         st.download_button(
-            "Export", playlist.exported(), f"playlist-{of}.json", "application/json", icon=":material/download:"
+            _("Export"), playlist.exported(), f"playlist-{of}.json", "application/json", icon=":material/download:"
         )
-        if st.button("Delete", icon=":material/delete:", key="delete-playlist"):
-            st.session_state["playlist-before"] = (of, playlist, f"The playlist “{playlist.name}” is deleted.")
+        if st.button(_("Delete"), icon=":material/delete:", key="delete-playlist"):
+            st.session_state["playlist-before"] = (
+                of,
+                playlist,
+                _("The playlist “{name}” is deleted.", name=playlist.name),
+            )
             house.playlists.delete(of)
             leave()
             st.rerun()
-    st.caption(f"{many(len(playlist.stops), 'moment')}. This address plays it; Page Down and Page Up go on and back:")
+    st.caption(
+        _(
+            "{stops}. This address plays it; Page Down and Page Up go on and back:",
+            stops=many(len(playlist.stops), "moment"),
+        )
+    )
     st.code(f"{base}?playlist={of}&stop=1", language=None, wrap_lines=True)
     last = len(playlist.stops) - 1
     for place, stop in enumerate(playlist.stops):
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{place + 1:d}**  {literal(stop.title)}")
             st.text_input(
-                f"A sentence on moment {place + 1:d}",
+                _("A sentence on moment {place}", place=f"{place + 1:d}"),
                 stop.note,
                 max_chars=500,
                 key=f"note-{place}-{stop.run}-{stop.at}",
                 on_change=noted,
                 args=(of, place, f"note-{place}-{stop.run}-{stop.at}"),
                 label_visibility="collapsed",
-                placeholder="A sentence on this moment",
+                placeholder=_("A sentence on this moment"),
             )
             st.button(
                 "↑",
                 key=f"up-{place}",
-                help="Move it up",
+                help=_("Move it up"),
                 disabled=place == 0,
                 on_click=changed,
                 args=(of, playlist.moved(place, -1)),
@@ -149,13 +159,13 @@ def editing(of: str, playlist: Playlist) -> None:
             st.button(
                 "↓",
                 key=f"down-{place}",
-                help="Move it down",
+                help=_("Move it down"),
                 disabled=place == last,
                 on_click=changed,
                 args=(of, playlist.moved(place, 1)),
             )
-            if st.button("Take out", key=f"out-{place}", icon=":material/close:", type="tertiary"):
-                st.session_state["playlist-before"] = (of, playlist, f"Moment {place + 1} is taken out.")
+            if st.button(_("Take out"), key=f"out-{place}", icon=":material/close:", type="tertiary"):
+                st.session_state["playlist-before"] = (of, playlist, _("Moment {place} is taken out.", place=place + 1))
                 changed(of, playlist.without(place))
                 st.rerun()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from courtroom.evaluation.run_list import Order, RunLine, RunList, Wanted
+from courtroom.language import _, translated
 from pages.parts.runs.import_run import import_run
 from pages.parts.runs.lines import COLUMNS, WIDTHS, WITHIN, Lines
 from pages.parts.runs.picked import MOST_AT_ONCE, pick_all, selected_bar, undo_bar
@@ -20,15 +21,15 @@ ORDERS: dict[Order, str] = {"newest": "Newest first", "oldest": "Oldest first", 
 house = courthouse()
 listed = RunList(house.database)
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    st.title("Runs")
-    if house.playlists.names() and st.button("Playlists", icon=":material/playlist_play:", type="tertiary"):
+    st.title(_("Runs"))
+    if house.playlists.names() and st.button(_("Playlists"), icon=":material/playlist_play:", type="tertiary"):
         st.switch_page("pages/playlists.py")
     import_run(house)
 undo_bar(house)
 
 if not listed.count(Wanted()):
-    st.info("No hearing yet. Pick a case and start one.", icon=":material/gavel:")
-    if st.button("Pick a case", type="primary"):
+    st.info(_("No hearing yet. Pick a case and start one."), icon=":material/gavel:")
+    if st.button(_("Pick a case"), type="primary"):
         st.switch_page("pages/cases.py")
     st.stop()
 
@@ -38,26 +39,26 @@ part: dict[str, str] = dict([st.session_state[WITHIN]]) if WITHIN in st.session_
 wanted = Wanted(
     **by_marks,
     **part,
-    text=top[0].text_input("Search", placeholder="case, outcome or id").strip(),
+    text=top[0].text_input(_("Search"), placeholder=_("case, outcome or id")).strip(),
     status=top[1].selectbox(
-        "Status", ["", *STATUS], format_func=lambda name: STATUS[name][1] if name in STATUS else "All"
+        _("Status"), ["", *STATUS], format_func=lambda name: translated(STATUS[name][1]) if name in STATUS else _("All")
     ),
     procedure=top[2].selectbox(
-        "Procedure",
+        _("Procedure"),
         ["", *house.procedures],
-        format_func=lambda name: house.procedures[name].title if name in house.procedures else "All",
+        format_func=lambda name: house.procedures[name].title if name in house.procedures else _("All"),
     ),
 )
-order: Order = top[3].selectbox("Order", list(ORDERS), format_func=ORDERS.__getitem__)
+order: Order = top[3].selectbox(_("Order"), list(ORDERS), format_func=lambda one: translated(ORDERS[one]))
 if part:
     words = {
-        "case": "Only runs on “{title}” are listed.",
-        "sweep": "Only runs of the what-if on “{title}” are listed.",
-        "experiment": "Only runs of the experiment “{title}” are listed.",
+        "case": _("Only runs on “{title}” are listed."),
+        "sweep": _("Only runs of the what-if on “{title}” are listed."),
+        "experiment": _("Only runs of the experiment “{title}” are listed."),
     }
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(words[next(iter(part))].format(title=literal(listed.what_is_wanted(wanted))), width="content")
-        if st.button("Show all runs", icon=":material/close:", type="tertiary"):
+        if st.button(_("Show all runs"), icon=":material/close:", type="tertiary"):
             del st.session_state[WITHIN]
             st.rerun()
 
@@ -69,19 +70,23 @@ def listing() -> None:
     """The lines that fit, a page at a time."""
     total = listed.count(wanted, order)
     if not total:
-        st.info("No run fits these filters. Loosen them.", icon=":material/filter_alt_off:")
+        st.info(_("No run fits these filters. Loosen them."), icon=":material/filter_alt_off:")
         return
     selected_bar(house, listed)
     pages = (total - 1) // PAGE + 1
     if st.session_state.get("runs-page", 1) > pages:  # lines have gone since
         st.session_state["runs-page"] = pages
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        page = int(st.number_input(f"Page of {pages:d}", 1, pages, 1, key="runs-page", width=160)) if pages > 1 else 1
+        page = (
+            int(st.number_input(_("Page of {pages}", pages=f"{pages:d}"), 1, pages, 1, key="runs-page", width=160))
+            if pages > 1
+            else 1
+        )
         lines = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
         here = [line.id for line in lines if isinstance(line, RunLine) and line.procedure in house.procedures]
         if here:
             st.button(
-                "Select this page",
+                _("Select this page"),
                 key="select-page",
                 icon=":material/check_box:",
                 type="tertiary",
@@ -90,11 +95,14 @@ def listing() -> None:
             )
         if pages > 1 or len(here) < len(lines):
             st.button(
-                "Select all that fit",
+                _("Select all that fit"),
                 key="select-all",
                 icon=":material/done_all:",
                 type="tertiary",
-                help=f"Up to {MOST_AT_ONCE} runs, the newest first; also those that stand together in one line.",
+                help=_(
+                    "Up to {most_at_once} runs, the newest first; also those that stand together in one line.",
+                    most_at_once=MOST_AT_ONCE,
+                ),
                 on_click=lambda: pick_all(listed.runs(wanted, MOST_AT_ONCE)),
             )
     for column, name in zip(st.columns(WIDTHS), COLUMNS, strict=True):

@@ -9,6 +9,7 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from courtroom.engine.people import NoSuchSeat, Seat, SeatQuestion
 from courtroom.errors import CourtroomError
+from courtroom.language import _
 from courtroom.media.medium import Medium
 from pages.parts.shared.answer_form import answer_fields
 from pages.parts.shared.house import courthouse
@@ -44,15 +45,20 @@ def shown(house: Courthouse, medium: Medium) -> None:
 def answering(house: Courthouse, seat: Seat, question: SeatQuestion) -> None:
     """The form; what is typed stays while the page looks for news."""
     if question.deadline is not None:
-        st.caption(f":material/timer: {max(0, round(question.deadline - time.time()))} s left when this was drawn.")
+        st.caption(
+            _(
+                ":material/timer: {deadline} s left when this was drawn.",
+                deadline=max(0, round(question.deadline - time.time())),
+            )
+        )
     with st.form(f"answer-{question.key}", border=True):
-        st.subheader("Your answer")
+        st.subheader(_("Your answer"))
         try:
             answer = answer_fields(question.answer_schema, None, question.key)
         except ValueError as error:
             st.error(literal(error))
             answer = None
-        if st.form_submit_button("Give this answer", type="primary") and answer is not None:
+        if st.form_submit_button(_("Give this answer"), type="primary") and answer is not None:
             if house.people.answer(seat, question, answer):
                 st.session_state["answered"] = question.key
             else:
@@ -71,20 +77,22 @@ try:
     seat = house.people.open(token)
     row = house.store.run(seat.run)
 except (NoSuchSeat, CourtroomError) as error:
-    st.title("A seat")
-    st.error(literal(str(error)) if isinstance(error, NoSuchSeat) else "The run of this seat is not there any more.")
+    st.title(_("A seat"))
+    st.error(literal(str(error)) if isinstance(error, NoSuchSeat) else _("The run of this seat is not there any more."))
     st.stop()
 st.title(literal(row.title))
 member = house.record(seat.run).member(seat.member)
 name = f"{member.name} ({seat.member})" if member else seat.member
-st.caption(f"You sit as {literal(name)}. What you see here is what this member is given, and nothing else.")
+st.caption(
+    _("You sit as {name}. What you see here is what this member is given, and nothing else.", name=literal(name))
+)
 question = waiting(house, seat)
 over = row.status == "done"
 if question is None:
     st.info(
-        "The hearing is over. Thank you."
+        _("The hearing is over. Thank you.")
         if over
-        else "You are not asked for anything now. This page shows it when you are.",
+        else _("You are not asked for anything now. This page shows it when you are."),
         icon=":material/hourglass_empty:",
     )
 else:
@@ -105,7 +113,7 @@ def news() -> None:
 news()
 given = [one for one in house.people.questions(seat) if one.answer is not None]
 if given:
-    with st.expander(f"What you answered ({len(given)})"):
+    with st.expander(_("What you answered ({given})", given=len(given))):
         for one in given:
             st.caption(literal(one.title))
             inert(one.answer or "", small=True)

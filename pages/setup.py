@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from courtroom.cases.files import explain
 from courtroom.engine.knobs import Widget
 from courtroom.errors import CourtroomError, log_file
+from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from pages.parts.setup.embedding_form import embedding_form, embedding_notes
@@ -29,7 +30,7 @@ from pages.parts.shared.models_form import keys_form, models_form, typed_keys
 house = courthouse()
 
 parent = forked_run(house)
-st.title("Setup" if parent is None else "Fork")
+st.title(_("Setup") if parent is None else _("Fork"))
 linked = take_case_and_procedure(house) if parent is None else ""
 cases = house.library.cases()
 ids = [case.id for case in cases]
@@ -37,42 +38,44 @@ titles = {case.id: case.title for case in cases}
 chosen = st.session_state.get("case")
 top = st.columns([3, 2, 1], vertical_alignment="bottom")
 if parent is None:
-    case_id = top[0].selectbox("Case", ids, ids.index(chosen) if chosen in ids else 0, format_func=lambda i: titles[i])
+    case_id = top[0].selectbox(
+        _("Case"), ids, ids.index(chosen) if chosen in ids else 0, format_func=lambda i: titles[i]
+    )
     st.session_state["case"] = case_id
     case = house.library.case(case_id)
     for told in house.broken.values():
-        st.warning(literal(f"{told} {log_file()} has the rest."))
+        st.warning(literal(_("{told} {log} has the rest.", told=translated(told), log=log_file())))
     procedures = [procedure for procedure in house.procedures.values() if procedure.case_kind == case.kind]
     names = [one.name for one in procedures]
     procedure = top[1].selectbox(
-        "Procedure",
+        _("Procedure"),
         procedures,
         names.index(linked) if linked in names else 0,
         format_func=lambda p: p.title,
-        help="Which published procedure hears the case.",
+        help=_("Which published procedure hears the case."),
     )
 else:
     case, procedure = parent.case, house.procedures[parent.run.procedure]
-    top[0].text_input("Case", case.title, disabled=True)
-    top[1].text_input("Procedure", procedure.title, disabled=True)
+    top[0].text_input(_("Case"), case.title, disabled=True)
+    top[1].text_input(_("Procedure"), procedure.title, disabled=True)
 draft = SetupDraft.of(procedure)
 if parent is not None:
     draft.fork_of(parent.run.id, parent.setup, parent.run.seed)
 undecided = link_box(draft, procedure)
 seed = int(
-    top[2].number_input("Seed", 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help="All chance depends on it.")
+    top[2].number_input(_("Seed"), 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help=_("All chance depends on it."))
 )
 draft.seed = seed
 about = st.container()
 
 preset_names = [preset.title for preset in procedure.presets]
 preset = st.segmented_control(
-    "Preset",
+    _("Preset"),
     preset_names,
     format_func=literal,
     default=draft.preset or None,
     key=draft.key("preset"),
-    help="A starting point; every setting can be changed afterwards.",
+    help=_("A starting point; every setting can be changed afterwards."),
 )
 if preset and draft.preset != preset:
     draft.start_from(next(p for p in procedure.presets if p.title == preset))
@@ -83,7 +86,7 @@ if draft.preset:
 start_bar = st.container(border=True)
 
 section = st.segmented_control(
-    "Section",
+    _("Section"),
     draft.sections(),
     format_func=literal,
     default=draft.sections()[0],
@@ -126,15 +129,18 @@ with start_bar:
         st.error(literal(problem))
     waits = undecided or bool(problems)
     with st.container(horizontal=True, vertical_alignment="center"):
-        start = st.button("Start", type="primary", icon=":material/play_arrow:", disabled=waits)
+        start = st.button(_("Start"), type="primary", icon=":material/play_arrow:", disabled=waits)
         paused = st.button(
-            "Start step by step",
+            _("Start step by step"),
             icon=":material/skip_next:",
             disabled=waits,
-            help="Stops after the first stage; go on stage by stage.",
+            help=_("Stops after the first stage; go on stage by stage."),
         )
         undo = st.button(
-            "Undo", icon=":material/undo:", disabled=not draft.can_undo, help="Take back the last change of the setup."
+            _("Undo"),
+            icon=":material/undo:",
+            disabled=not draft.can_undo,
+            help=_("Take back the last change of the setup."),
         )
     if undo:
         draft.undo()
@@ -151,7 +157,7 @@ with start_bar:
     if not problems:
         paper_view(procedure, setup)
         if setup.model.id == OFFLINE:
-            st.caption(NOTICE)
+            st.caption(translated(NOTICE))
         embedding_notes(procedure, setup.embedding, house)
         for warning in setup.warnings():
             st.warning(literal(warning), icon=":material/warning:")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from courtroom.language import _
 from courtroom.sweeps.store import NoSuchSweep
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
@@ -12,7 +13,7 @@ from pages.parts.what_if.list import sweep_list
 from pages.parts.what_if.view import sweep_view
 
 house = courthouse()
-st.title("What if")
+st.title(_("What if"))
 
 base = st.query_params.get("base")
 sweep = st.query_params.get("sweep") or (None if base else st.session_state.get("sweep"))
@@ -21,7 +22,10 @@ if sweep:
         row = house.sweeps.store.sweep(sweep)
     except NoSuchSweep:
         st.error(
-            f"There is no sweep {literal(sweep)} here; it may have been deleted. Choose another, or begin a new one."
+            _(
+                "There is no sweep {sweep} here; it may have been deleted. Choose another, or begin a new one.",
+                sweep=literal(sweep),
+            )
         )
         st.session_state.pop("sweep", None)
     else:
@@ -32,10 +36,10 @@ if sweep:
 done = [row for row in reversed(house.store.runs()) if row.status == "done" and row.verdict]
 if not done:
     st.info(
-        "No hearing is done yet. When one is, you can ask here what would have changed its outcome.",
+        _("No hearing is done yet. When one is, you can ask here what would have changed its outcome."),
         icon=":material/alt_route:",
     )
-    if st.button("Pick a case", type="primary"):
+    if st.button(_("Pick a case"), type="primary"):
         st.switch_page("pages/cases.py")
     st.stop()
 sweep_form(house, done, base or st.session_state.get("sweep_base"))

@@ -40,6 +40,7 @@ OURS = {
     "clock",
     "tone",
     "declared",
+    "translated",
 }
 """Functions that give numbers, times and sizes in our words, or a colour."""
 
@@ -163,6 +164,8 @@ class Pages:
         match call.func:
             case ast.Name(id=name) if name == DOOR[mode] or name in OURS:
                 return True
+            case ast.Name(id="_" | "ngettext"):  # a sentence of the catalogue, with its values
+                return all(self.plain(word.value, mode, at) for word in call.keywords)
             case ast.Name(id="list" | "sorted" | "str"):
                 return all(self.plain(value, mode, at) for value in call.args)
             case ast.Name(id=name):

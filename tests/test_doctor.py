@@ -307,6 +307,7 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         *(f"CREATE VIRTUAL TABLE words_{name} USING fts5(words)" for name in ("statutes", "charges", "cases")),
         "DROP TABLE knowledge_removed",
         "DROP INDEX knowledge_by_version",
+        "DROP INDEX knowledge_without_words",
         "ALTER TABLE knowledge DROP COLUMN words",
         "ALTER TABLE knowledge DROP COLUMN version",
         "DROP TABLE marks",

@@ -163,6 +163,7 @@ def test_a_memory_of_an_earlier_version_has_a_first_state(tmp_path: Path) -> Non
         for name in tables(MIGRATIONS) - tables(MIGRATIONS[:before]):
             db.execute(f"DROP TABLE {name}")
         db.execute("DROP INDEX knowledge_by_version")
+        db.execute("DROP INDEX knowledge_without_words")
         for table, column in (
             ("imports", "base"),
             ("imports", "how"),

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import tone
 from courtroom.knowledge.lessons import Taught
+from courtroom.language import _
 
 
 def draw_confidence(directive: str, life: Sequence[Taught], theme: str = "light", height: int = 260) -> go.Figure:
@@ -31,6 +32,6 @@ def draw_confidence(directive: str, life: Sequence[Taught], theme: str = "light"
             hoverinfo="text+y",
         )
     )
-    figure.update_yaxes(range=[0, 1.05], title="Confidence")
-    figure.update_xaxes(title="Step", dtick=1)
+    figure.update_yaxes(range=[0, 1.05], title=_("Confidence"))
+    figure.update_xaxes(title=_("Step"), dtick=1)
     return framed(figure, theme, height)

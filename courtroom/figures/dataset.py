@@ -10,6 +10,7 @@ from courtroom.datasets.statistics import ALL, LENGTHS, SplitCounts, Statistics
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import NEUTRAL, tone
 from courtroom.figures.plain import plain
+from courtroom.language import _
 
 MOST_BARS = 20
 """Of categories or outcomes, so many have a bar; the others share one."""
@@ -30,15 +31,15 @@ def draw_lengths(statistics: Statistics, theme: str = "light") -> go.Figure:
     """Rows by length in characters, a colour a split."""
     bounds = [f"{bound:,}" for bound in LENGTHS]
     names = [
-        f"below {bounds[0]}",
-        *(f"{low} to {high}" for low, high in zip(bounds, bounds[1:], strict=False)),
-        f"{bounds[-1]} and more",
+        _("below {bound}", bound=bounds[0]),
+        *(_("{low} to {high}", low=low, high=high) for low, high in zip(bounds, bounds[1:], strict=False)),
+        _("{bound} and more", bound=bounds[-1]),
     ]
     values = {split: counts.lengths for split, counts in _drawn(statistics).items()}
     used = [place for place in range(len(names)) if any(found[place] for found in values.values())]
     place = slice(min(used, default=0), max(used, default=0) + 1)
     figure = _columns(names[place], {split: found[place] for split, found in values.items()}, theme)
-    figure.update_xaxes(title_text="characters", type="category")
+    figure.update_xaxes(title_text=_("characters"), type="category")
     return _finished(figure, theme, 340)
 
 
@@ -47,7 +48,7 @@ def draw_margins(statistics: Statistics, theme: str = "light") -> go.Figure:
     names = list(statistics.counts[ALL].margins)
     values = {split: [counts.margins.get(name, 0) for name in names] for split, counts in _drawn(statistics).items()}
     figure = _columns(names, values, theme)
-    figure.update_xaxes(title_text="margin of the real jury's winner", type="category")
+    figure.update_xaxes(title_text=_("margin of the real jury's winner"), type="category")
     return _finished(figure, theme, 320)
 
 
@@ -74,7 +75,7 @@ def _bars(statistics: Statistics, field: str, theme: str) -> go.Figure:
         found: dict[str, int] = getattr(counts, field)
         rest = sum(count for name, count in found.items() if name not in names)
         values = [found.get(name, 0) for name in names] + ([rest] if len(whole) > MOST_BARS else [])
-        shown = [plain(_short(name)) for name in names] + ([OTHERS] if len(whole) > MOST_BARS else [])
+        shown = [plain(_short(name)) for name in names] + ([_(OTHERS)] if len(whole) > MOST_BARS else [])
         figure.add_bar(
             y=shown,
             x=values,
@@ -85,7 +86,7 @@ def _bars(statistics: Statistics, field: str, theme: str) -> go.Figure:
         )
     figure.update_layout(barmode="stack", bargap=0.3)
     figure.update_yaxes(autorange="reversed", type="category")
-    figure.update_xaxes(title_text="rows")
+    figure.update_xaxes(title_text=_("rows"))
     return _finished(figure, theme, 150 + 26 * min(len(whole), MOST_BARS + 1))
 
 
@@ -100,7 +101,7 @@ def _columns(names: Sequence[str], values: Mapping[str, Sequence[int]], theme: s
             hovertemplate="%{x}: %{y}<extra>" + plain(split) + "</extra>",
         )
     figure.update_layout(barmode="stack", bargap=0.2)
-    figure.update_yaxes(title_text="rows")
+    figure.update_yaxes(title_text=_("rows"))
     return figure
 
 

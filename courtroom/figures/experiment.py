@@ -11,6 +11,7 @@ from courtroom.experiments.table import ArmGroup, CellRow, ResultTable
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, LINE, NEUTRAL, tone
 from courtroom.figures.plain import plain
+from courtroom.language import _
 
 ROW = 34
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "cross")
@@ -87,7 +88,7 @@ def draw_matrix(groups: Sequence[ArmGroup], measure: Measure, theme: str = "ligh
             hovertemplate="%{y}<br>%{text}<extra></extra>",
         )
     figure.update_yaxes(autorange="reversed", type="category", tickfont={"color": INK[theme]}, automargin=True)
-    figure.update_xaxes(title_text="cases, the hardest first", showticklabels=False)
+    figure.update_xaxes(title_text=_("cases, the hardest first"), showticklabels=False)
     figure.update_layout(showlegend=False)
     return framed(figure, theme, 130 + ROW * max(1, len(groups)))
 
@@ -142,7 +143,7 @@ def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str =
             hovertemplate=f"{plain(arm)}<br>%{{y:.3f}} for %{{x:.4g}} a case<extra></extra>",
         )
     figure.update_xaxes(
-        title_text="US$ a case" if in_money else "tokens a case" if in_tokens else "calls a case",
+        title_text=_("US$ a case") if in_money else _("tokens a case") if in_tokens else _("calls a case"),
         range=[-0.03 * most, 1.06 * most],
     )
     figure.update_yaxes(title_text=plain(measure.title), tickformat=".0%" if measure.percent else None)

@@ -13,6 +13,7 @@ from courtroom.engine.record import Record
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import tone
 from courtroom.figures.plain import plain
+from courtroom.language import _
 
 
 def draw_flow(record: Record, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
@@ -21,7 +22,7 @@ def draw_flow(record: Record, choices: Sequence[Choice], theme: str = "light") -
     options: list[str | None] = [*(choice.name for choice in choices), None]
     titles: dict[str | None, str] = {choice.name: choice.title for choice in choices}
     colours: dict[str | None, str] = {choice.name: tone(choice.tone, theme) for choice in choices}
-    titles[None], colours[None] = "Abstained", tone(None, theme)
+    titles[None], colours[None] = _("Abstained"), tone(None, theme)
     nodes = [(ballot, option) for ballot in ballots for option in options]
     place = {node: number for number, node in enumerate(nodes)}
     flows: Counter[tuple[int, int]] = Counter()

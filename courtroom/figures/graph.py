@@ -13,6 +13,7 @@ from courtroom.engine.procedure import Choice
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, LINE, NEUTRAL, tone
 from courtroom.figures.plain import plain
+from courtroom.language import _
 
 TIP = 0.82
 """Where an edge has its arrow, as a share of its length: clear of the node that it points to."""
@@ -45,7 +46,7 @@ def draw_graph(
             x=[at[node.id][0] for node in halo],
             y=[at[node.id][1] for node in halo],
             mode="markers",
-            name="Not the same in all",
+            name=_("Not the same in all"),
             hoverinfo="skip",
             marker={
                 "symbol": "circle-open",
@@ -88,14 +89,14 @@ def draw_graph(
             x=[at[node.id][0] for node in nodes],
             y=[at[node.id][1] for node in nodes],
             mode="markers+text",
-            name=plain(choice.title) if choice else "No vote",
+            name=plain(choice.title) if choice else _("No vote"),
             showlegend=any(node.choice for node in graph.nodes),
             text=[plain(" ".join(node.label.split()[:1])) for node in nodes],
             textposition="bottom center",
             textfont={"size": 12, "color": INK[theme]},
             customdata=[node.id for node in nodes],
             hovertext=[
-                "<br>".join(map(plain, (node.label, choice.title if choice else "no vote", node.detail)))
+                "<br>".join(map(plain, (node.label, choice.title if choice else _("no vote"), node.detail)))
                 for node in nodes
             ],
             hoverinfo="text",

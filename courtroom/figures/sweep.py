@@ -10,6 +10,7 @@ from courtroom.engine.procedure import Choice
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, NEUTRAL, tone
 from courtroom.figures.plain import plain
+from courtroom.language import _
 from courtroom.sweeps.results import Result, SweepResults
 
 ROW = 30
@@ -47,7 +48,9 @@ def draw_shares(found: SweepResults, choices: Sequence[Choice], theme: str = "li
         )
     )
     figure.update_xaxes(
-        range=[-0.03, 1.03], tickformat=".0%", title_text=f"runs that end with: {_title(found.decided, choices)}"
+        range=[-0.03, 1.03],
+        tickformat=".0%",
+        title_text=_("runs that end with: {outcome}", outcome=_title(found.decided, choices)),
     )
     return _listed(figure, rows, theme)
 
@@ -70,7 +73,9 @@ def draw_swings(found: SweepResults, choices: Sequence[Choice], theme: str = "li
                 "pattern": {"shape": ["" if (row.swing or 0) >= 0 else "/" for row in rows]},
             },
             text=[
-                f"{row.swing:+.0%}" + (f" · {row.flips} of {row.pairs} flipped" if row.flips else "") for row in rows
+                f"{row.swing:+.0%}"
+                + (_(" · {flips} of {pairs} flipped", flips=row.flips, pairs=row.pairs) if row.flips else "")
+                for row in rows
             ],
             textposition="outside",
             cliponaxis=False,
@@ -81,7 +86,9 @@ def draw_swings(found: SweepResults, choices: Sequence[Choice], theme: str = "li
     )
     far = max((abs(row.swing or 0.0) for row in rows), default=0.0) * 1.5 or 0.1
     figure.update_xaxes(
-        range=[-far, far], tickformat="+.0%", title_text=f"change of the support for: {_title(found.decided, choices)}"
+        range=[-far, far],
+        tickformat="+.0%",
+        title_text=_("change of the support for: {outcome}", outcome=_title(found.decided, choices)),
     )
     return _listed(figure, rows, theme)
 
@@ -95,13 +102,13 @@ def draw_flips(found: SweepResults, theme: str = "light") -> go.Figure:
             y=_names(rows),
             orientation="h",
             marker={"color": tone(1, theme)},
-            text=[f"{row.flips} of {row.pairs}" for row in rows],
+            text=[_("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) for row in rows],
             textposition="auto",
             customdata=[plain(f"{row.name}: {row.outcome}") for row in rows],
             hovertemplate="%{customdata}<extra></extra>",
         )
     )
-    figure.update_xaxes(range=[0, 1.03], tickformat=".0%", title_text="seeds under which the verdict is another one")
+    figure.update_xaxes(range=[0, 1.03], tickformat=".0%", title_text=_("seeds under which the verdict is another one"))
     return _listed(figure, rows, theme)
 
 

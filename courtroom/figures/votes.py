@@ -11,6 +11,7 @@ from courtroom.engine.record import Record
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, tone
 from courtroom.figures.plain import plain
+from courtroom.language import _
 
 
 def draw_votes(record: Record, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
@@ -24,7 +25,7 @@ def draw_votes(record: Record, choices: Sequence[Choice], theme: str = "light") 
         ]
         if choice is None and not any(counts):
             continue
-        title = plain(choice.title) if choice else "Abstained"
+        title = plain(choice.title) if choice else _("Abstained")
         figure.add_bar(
             y=names,
             x=counts,
@@ -39,5 +40,5 @@ def draw_votes(record: Record, choices: Sequence[Choice], theme: str = "light") 
         )
     figure.update_layout(barmode="stack", bargap=0.35, legend_traceorder="normal")
     figure.update_yaxes(autorange="reversed", tickfont={"color": INK[theme]})
-    figure.update_xaxes(title_text="votes", dtick=max(1, len(record.members) // 8))
+    figure.update_xaxes(title_text=_("votes"), dtick=max(1, len(record.members) // 8))
     return framed(figure, theme, 130 + 56 * len(ballots))

@@ -11,6 +11,7 @@ from courtroom.evaluation.comparison import BallotComparison
 from courtroom.figures.layout import framed
 from courtroom.figures.palette import INK, tone
 from courtroom.figures.plain import plain
+from courtroom.language import _
 
 
 def draw_votes_beside(
@@ -40,7 +41,7 @@ def draw_votes_beside(
         ]
         if choice is None and not any(map(any, counts)):
             continue
-        title = plain(choice.title) if choice else "Abstained"
+        title = plain(choice.title) if choice else _("Abstained")
         figure.add_bar(
             y=where,
             x=[sum(given) / len(given) for given in counts],

@@ -109,8 +109,7 @@ def _statute(hit: Hit, language: str) -> Card:
     record = hit.record
     bands = tuple(
         f"{_described(band['when'], language)}: {band['least']} to {band['most']} months"
-        + (", or life" if band["life"] else "")
-        + (", or death" if band["death"] else "")
+        f"{', or life' if band['life'] else ''}{', or death' if band['death'] else ''}"
         for band in record["bands"]
     )
     facts: Sequence[tuple[str, str]] = (("Source", "unofficial digest" if record["digest"] else "imported"),)

@@ -10,8 +10,10 @@ import json
 import os
 import pickle
 import select
+import sqlite3
 import struct
 import sys
+from contextlib import closing
 from typing import Any, BinaryIO
 
 SIZE = struct.Struct(">Q")
@@ -53,6 +55,10 @@ class Server:
             self._collection.query(query_embeddings=some, n_results=1)  # the first use makes the graph
         count = int(self._collection.count())
         self.close()
+        with closing(sqlite3.connect(os.path.join(folder, "chroma.sqlite3"), isolation_level=None)) as log:
+            # All of it is in the graph, and it is as large as the graph. The last one stays: numbers go on from there.
+            log.execute("DELETE FROM embeddings_queue WHERE seq_id < (SELECT max(seq_id) FROM embeddings_queue)")
+            log.execute("VACUUM")
         return count
 
     def open(self, folder: str, name: str) -> int:

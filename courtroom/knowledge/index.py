@@ -7,6 +7,7 @@ import hashlib
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -74,10 +75,10 @@ class VectorIndex:
         Raises:
             CourtroomError: Chroma fails even on an index made anew.
         """
-        (vector,) = await self._embedding.embed([text])
 
         async def look() -> list[tuple[str, float]]:
-            await self._sync(records)
+            # At once, as a new process loads what embeds while Chroma's loads the graph.
+            (vector,), _ = await asyncio.gather(self._embedding.embed([text]), self._sync(records))
             return await self._do(lambda: self._nearest(vector, k, frozenset(exclude), only))
 
         return await self._mending(look)
@@ -132,6 +133,8 @@ class VectorIndex:
             changed = await asyncio.to_thread(records.changed, self._version)
         vectors = await self._embedding.embed(list(changed.texts.values()))
         await self._do(lambda: self._note(changed, vectors, version))
+        if self._base is not None:
+            await self._do(partial(self._graph.check, self._base))
 
     async def _take_in(self, records: Records, version: int, progress: Progress) -> None:
         """Have the graph hold all records; where another process does so, wait for it and look again."""

@@ -53,6 +53,8 @@ class WordIndex:
         self._index: Any = None
         self._on_disk = False
         self._version = NOTHING
+        self._names: set[str] = set()
+        """The records of an index in memory."""
 
     def closest(self, records: Records, text: str, k: int, only: Filter = ALL) -> list[tuple[str, float]]:
         """The k best records by BM25 (k1 = 1.2, b = 0.75), ids with scores above 0, best first.
@@ -69,8 +71,8 @@ class WordIndex:
         either = [(tantivy.Occur.Should, tantivy.Query.term_query(schema, "words", term)) for term in asked]
         query = _narrowed(tantivy.Query.boolean_query(either), only)
         searcher = self._up_to_date(records).searcher()
-        hits = searcher.search(query, k).hits
-        return [(searcher.doc(place)["id"][0], round(score, 6)) for score, place in hits]
+        hits = ((searcher.doc(place)["id"][0], round(score, 6)) for score, place in searcher.search(query, k).hits)
+        return sorted(hits, key=lambda pair: (-pair[1], pair[0]))  # equals, in whatever order they were written
 
     def fault(self, records: Records) -> str:
         """What is wrong with the files, as a sentence; empty where nothing is."""
@@ -84,13 +86,13 @@ class WordIndex:
     def discard(self) -> None:
         """Make it anew at the next search."""
         with self._lock:
-            self._index, self._version = None, NOTHING
+            self._index, self._version, self._names = None, NOTHING, set()
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def close(self) -> None:
         """Let go of it; a search opens it again."""
         with self._lock:
-            self._index, self._version = None, NOTHING
+            self._index, self._version, self._names = None, NOTHING, set()
 
     def _up_to_date(self, records: Records) -> Any:
         with self._lock:
@@ -100,7 +102,7 @@ class WordIndex:
                     self._bring_up_to(records, version)
                 except (OSError, ValueError) as error:  # tantivy's own errors are of the second kind
                     log.exception("the word index %s failed", self._folder)
-                    self._index, self._version = None, NOTHING
+                    self._index, self._version, self._names = None, NOTHING, set()
                     raise CourtroomError(
                         "The word index can't be written. Check that the disk has space and that the folder "
                         f"{self._folder} may be written to, then try again."
@@ -110,13 +112,18 @@ class WordIndex:
     def _bring_up_to(self, records: Records, version: int) -> None:
         on_disk = records.count() > self._few
         if self._index is None or on_disk != self._on_disk:
-            self._index, self._version, self._on_disk = None, NOTHING, on_disk
+            self._index, self._version, self._names, self._on_disk = None, NOTHING, set(), on_disk
         with self._locked() if on_disk else _unlocked():
             if on_disk:
                 self._open(version)
             elif self._index is None:
                 self._index = _new()
             changed = records.changed_words(self._version)
+            if not on_disk and not changed.touched.isdisjoint(self._names):
+                # What is taken out counts for how rare a word is until tantivy merges. Few records are indexed anew.
+                self._index, self._version, self._names = _new(), NOTHING, set()
+                changed = records.changed_words(NOTHING)
+            self._names |= set() if on_disk else changed.lines.keys()
             if changed.touched:
                 self._write(changed.lines, changed.touched)
                 if on_disk:

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from courtroom.language import N_
 from courtroom.strict import Strict
 
 LONGEST = 300
@@ -27,8 +28,8 @@ class Term(Strict):
 
     def __str__(self) -> str:
         if self.death_penalty:
-            return "death"
-        return "life" if self.life_imprisonment else f"{self.imprisonment} months"
+            return N_("death")
+        return N_("life") if self.life_imprisonment else f"{self.imprisonment} months"
 
 
 class Decided(Strict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import secrets
 from collections import Counter
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
 from courtroom.media.medium import Medium
 from courtroom.media.store import Frame, MediaStore
 from courtroom.models.offline import NOTICE
@@ -31,6 +33,7 @@ from courtroom.questions.naming import MEANINGS
 from courtroom.report.graph import graph_svg
 from courtroom.room import scene
 from courtroom.room.player import adapter, program, style
+from courtroom.room.reading import read, words
 from courtroom.text.diffs import changes
 
 NOTHING = KeptBeside()
@@ -61,8 +64,9 @@ def as_html(
     procedure, answers = procedure.about(record.case), answers.of(record.run)
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     environment.filters.update(
-        readable=readable, kind=lambda block: type(block).__name__, label=label, runs=runs, moment=moment
+        readable=readable, t=translated, kind=lambda block: type(block).__name__, label=label, runs=runs, moment=moment
     )
+    environment.globals["_"] = _
     parts: dict[str, str] = {}
     nonce = secrets.token_urlsafe(16)
     choices = {choice.name: choice for choice in procedure.choices}
@@ -79,7 +83,8 @@ def as_html(
         parts=parts,
         pictures=list(_pictures(record, media)),
         notice=NOTICE if any(member.spec.id == OFFLINE for member in record.members) else "",
-        scene=_as_data(scene(record, procedure).model_dump_json(exclude_defaults=True)),
+        scene=_as_data(json.dumps(read(scene(record, procedure).model_dump(mode="json", exclude_defaults=True)))),
+        texts=_as_data(json.dumps(words())),
         style=Markup(style()),
         program=Markup(f"{program()}\n{adapter('report')}"),
         nonce=nonce,
@@ -123,7 +128,7 @@ def readable(value: Any) -> Markup:
         return Markup("<dl>{}</dl>").format(Markup("").join(rows))
     if isinstance(value, list):
         return Markup("<ul>{}</ul>").format(Markup("").join(Markup("<li>{}</li>").format(readable(v)) for v in value))
-    return Markup("{}").format({True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value)
+    return Markup("{}").format((_("yes") if value else _("no")) if isinstance(value, bool) else value)
 
 
 def moment(at: float) -> str:
@@ -133,7 +138,7 @@ def moment(at: float) -> str:
 
 def label(name: str) -> str:
     """`buyer_core_claim` as `Buyer core claim`."""
-    return name.replace("_", " ").capitalize()
+    return translated(name.replace("_", " ").capitalize())
 
 
 def _as_data(written: str) -> Markup:
@@ -165,7 +170,7 @@ def _pictures(record: Record, media: MediaStore) -> Iterator[tuple[Medium, list[
     """Each medium with its pictures as data URLs and captions, or why there is none."""
     for medium in record.case.media():
         if medium.sha256 is None:
-            yield medium, [], "The file was not there."
+            yield medium, [], _("The file was not there.")
             continue
         try:
             if medium.kind == "image":

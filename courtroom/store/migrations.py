@@ -282,6 +282,7 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE knowledge ADD COLUMN words TEXT;
     ALTER TABLE knowledge ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX knowledge_by_version ON knowledge (collection, version);
+    CREATE INDEX knowledge_without_words ON knowledge (collection) WHERE words IS NULL;
     CREATE TABLE knowledge_removed (
         collection TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (collection, id)
     ) WITHOUT ROWID;

@@ -124,7 +124,7 @@ def _said(call: Called) -> tuple[str, tuple[str, ...]]:
         case "extract":
             return "", tuple(value["points"])
         case "rerank":
-            return "Articles " + ", ".join(map(str, value["articles"])), ()
+            return f"Articles {', '.join(map(str, value['articles']))}", ()
         case "draft":
             return f"Article {value['predicted_article']}. {value['explanation']}", ()
         case "verify":

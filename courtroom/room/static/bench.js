@@ -45,8 +45,8 @@ function benchPart(open) {
   }
 
   function voteWords(vote) {
-    const word = vote.choice ? (side(vote.choice) || { title: vote.choice }).title : "abstained";
-    return changed(vote) ? `${word}, was ${(side(vote.before) || { title: vote.before }).title}` : word;
+    const word = vote.choice ? (side(vote.choice) || { title: vote.choice }).title : t("abstained");
+    return changed(vote) ? t("{now}, was {before}", { now: word, before: (side(vote.before) || { title: vote.before }).title }) : word;
   }
 
   function drawSeat(member) {
@@ -56,7 +56,7 @@ function benchPart(open) {
     const said = scene.seating === "rows" && spoke ? firstWords(now.last.get(member.id)) : "";
     const state = vote ? (vote.choice ? "voted" : "abstained") : offered ? "voted" : spoke ? "spoke" : "silent";
     const stale = Boolean(vote && now.ballot && vote.ballot !== now.ballot.path);
-    const word = vote ? (chosen ? chosen.title : "abstained") : offered ? `for ${chosen ? chosen.title : offered[0]}` : member.votes ? (scene.sides.length && (!now.ballots.length || (now.ballot.stage === now.moment.stage)) ? "no vote yet" : "") : member.role === member.name.replace(/ \d+$| [A-Z]$/, "") ? "" : member.role;
+    const word = vote ? (chosen ? chosen.title : t("abstained")) : offered ? t("for {choice}", { choice: chosen ? chosen.title : offered[0] }) : member.votes ? (scene.sides.length && (!now.ballots.length || (now.ballot.stage === now.moment.stage)) ? t("no vote yet") : "") : member.role === member.name.replace(/ \d+$| [A-Z]$/, "") ? "" : member.role;
     const lit = speaking.has(member.id), moved = changed(vote) && !stale;
     const drawn = [state, chosen && chosen.name, stale, word, lit, moved, said].join("|");
     if (drawn === one.drawn) return;
@@ -66,7 +66,7 @@ function benchPart(open) {
     one.figure.style.setProperty("--tone", chosen ? `var(--side-${scene.sides.indexOf(chosen)})` : "var(--soft)");
     one.badge.hidden = !moved;
     say(one.word, said || word);
-    const told = [member.name, member.role, vote ? voteWords(vote) : word, lit ? "speaks now" : ""].filter(Boolean).join(", ");
+    const told = [member.name, member.role, vote ? voteWords(vote) : word, lit ? t("speaks now") : ""].filter(Boolean).join(", ");
     one.made.setAttribute("aria-label", told);
   }
 
@@ -116,17 +116,17 @@ function benchPart(open) {
     const counts = (m) => Object.entries(m || {}).map(([name, number]) => `${sideOf(name).mark} ${sideOf(name).title} ${number}`.trim()).join("   ");
     if (live.length) {
       const one = live.find((call) => (call.parts || []).length) || live[0];
-      const who = live.length > 1 ? `${(person(one.member) || { name: one.member }).name} and ${live.length - 1} more` : (person(one.member) || { name: one.member }).name;
-      return words(who, one.parts && one.parts.length ? one.parts[0].text : "thinking …", one.title, "said live");
+      const who = live.length > 1 ? t("{name} and {others} more", { name: (person(one.member) || { name: one.member }).name, others: live.length - 1 }) : (person(one.member) || { name: one.member }).name;
+      return words(who, one.parts && one.parts.length ? one.parts[0].text : t(t("thinking …")), one.title, "said live");
     }
-    if (!moment) return words("", scene.status === "running" ? "The members take their seats." : "Nothing has happened yet.", "", "plain");
+    if (!moment) return words("", scene.status === "running" ? t("The members take their seats.") : t("Nothing has happened yet."), "", "plain");
     if (moment.kind === "verdict" && scene.verdict) {
-      const real = Object.keys(scene.real || {}).length ? `The real jury: ${counts(scene.real)}` : "";
+      const real = Object.keys(scene.real || {}).length ? t("The real jury: {votes}", { votes: counts(scene.real) }) : "";
       return words(scene.ending, scene.verdict.outcome, [counts(scene.verdict.counts), real].filter(Boolean).join("  ·  ") || scene.verdict.summary, scene.verdict.outcome.length > 60 ? "long verdict" : "verdict");
     }
     if (moment.kind === "stage") return words("", moment.title, "", "stage");
-    if (moment.kind === "tally") return words(scene.ballots[moment.ballot] || "", counts(moment.counts), moment.above && scene.carries ? "Enough agree: the discussion ends." : "", "count");
-    if (moment.kind === "act" || moment.kind === "note" || moment.kind === "look") return words({ act: "Intervention", note: "Note", look: "Looked up" }[moment.kind], moment.title, "", "said");
+    if (moment.kind === "tally") return words(scene.ballots[moment.ballot] || "", counts(moment.counts), moment.above && scene.carries ? t(t("Enough agree: the discussion ends.")) : "", "count");
+    if (moment.kind === "act" || moment.kind === "note" || moment.kind === "look") return words({ act: t("Intervention"), note: t("Note"), look: t("Looked up") }[moment.kind], moment.title, "", "said");
     const call = now.called;
     if (!call) return words("", now.stage ? now.stage.title : "", "", "stage");
     const who = person(call.member);

@@ -6,15 +6,20 @@ export default function (component) {
   const { parentElement, data, setTriggerValue } = component;
   const given = read(data);
   let kept = parentElement.courtroom;
+  if (kept && kept.language !== given.language) {  // words are put in when the room is made
+    kept.unlisten(); kept.host.remove(); kept = null;
+  }
   if (!kept) {
+    for (const text of Object.keys(texts)) delete texts[text];
+    Object.assign(texts, given.words);
     const host = el("div");
     // A playlist is shown without the tabs to which links would lead.
     const hooks = given.stop ? { turn: (where) => parentElement.courtroom.fire("turn", where) } : {
-      call: (path, label) => button("to-call", "Call", label, () => parentElement.courtroom.send("call", path)),
+      call: (path, label) => button("to-call", t("Call"), label, () => parentElement.courtroom.send("call", path)),
       member: (id) => parentElement.courtroom.send("member", id),
       keep: (at) => parentElement.courtroom.fire("keep", at),
     };
-    kept = { host, room: mountRoom(host, hooks), send: null };
+    kept = { host, room: mountRoom(host, hooks), send: null, language: given.language };
     parentElement.courtroom = kept;
     const listen = (event) => { if (host.isConnected && event.detail.version === kept.version) kept.room.pulse(event.detail); };
     window.addEventListener("courtroom-pulse", listen);

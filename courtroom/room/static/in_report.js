@@ -1,11 +1,14 @@
 // The room in the report: the scene stands in the page, and links lead to the calls below.
 
 {
+  Object.assign(texts, JSON.parse(document.getElementById("texts").textContent));
+  Object.assign(texts, JSON.parse(document.getElementById("texts").textContent));
+  Object.assign(texts, JSON.parse(document.getElementById("texts").textContent));
   const host = document.getElementById("room");
   const place = (path) => document.getElementById(`call-${path}`);
   const room = mountRoom(host, {
     call: (path, label) => {
-      const link = el("a", "to-call", "Call");
+      const link = el("a", "to-call", t("Call"));
       link.href = `#call-${encodeURIComponent(path)}`; link.setAttribute("aria-label", label);
       link.addEventListener("click", (event) => { const found = place(path); if (found) { event.preventDefault(); found.open = true; found.scrollIntoView(); } });
       return link;

@@ -2,9 +2,9 @@
 
 function playlistPart(turn) {
   const box = el("div", "playlist"); box.hidden = true;
-  const back = button("act", "◀", "The moment before (Page Up)", () => part.turn("previous"));
-  const next = button("act go", "▶", "The next moment (Page Down)", () => part.turn("next"));
-  const leave = button("act", "✕", "Leave the playlist (Escape)", () => turn("leave"));
+  const back = button("act", "◀", t("The moment before (Page Up)"), () => part.turn("previous"));
+  const next = button("act go", "▶", t("The next moment (Page Down)"), () => part.turn("next"));
+  const leave = button("act", "✕", t("Leave the playlist (Escape)"), () => turn("leave"));
   const told = el("span", "soft"), note = el("span", "playlist-note");
   note.setAttribute("aria-live", "polite");
   box.append(back, next, told, note, el("span", "grow"), leave);

@@ -6,7 +6,7 @@
  *   `keep(at)` puts a moment into a playlist, `turn(where)` goes to the `next` or the `previous` moment of one, or to `leave` it.
  */
 function mountRoom(host, hooks = {}) {
-  const root = el("div", "room"); root.setAttribute("role", "region"); root.setAttribute("aria-label", "The room");
+  const root = el("div", "room"); root.setAttribute("role", "region"); root.setAttribute("aria-label", t("The room"));
   let scene = null, at = -1, following = true, live = [], opener = "";
 
   const drawer = drawerPart(hooks, (id) => { root.classList.remove("open"); if (id) bench.focus(opener || id); });
@@ -82,7 +82,7 @@ function mountRoom(host, hooks = {}) {
   }
 
   function normal(made) {
-    return { above: null, tie: null, reason: "", real: {}, verdict: null, ending: "Verdict", ballots: {}, stages_to_come: [], ended: [], carries: false, by_last: false, sides: [], seats: [], moments: [], ...made };
+    return { above: null, tie: null, reason: "", real: {}, verdict: null, ending: t("Verdict"), ballots: {}, stages_to_come: [], ended: [], carries: false, by_last: false, sides: [], seats: [], moments: [], ...made };
   }
 
   return {

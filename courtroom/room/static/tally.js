@@ -23,7 +23,7 @@ function tallyPart() {
       one.style.setProperty("--tone", `var(--side-${scene.sides.indexOf(side)})`);
       head.append(one);
     }
-    const told = [ballot ? ballot.name : "Before the first vote", abstained ? `${abstained} abstained` : "", waiting && votes.size ? `${waiting} still to vote` : ""].filter(Boolean).join(" · ");
+    const told = [ballot ? ballot.name : t(t("Before the first vote")), abstained ? t("{number} abstained", { number: abstained }) : "", waiting && votes.size ? t("{number} still to vote", { number: waiting }) : ""].filter(Boolean).join(" · ");
     head.append(el("span", "soft tally-told", told));
     const line = el("div", "line");
     const segment = (share, tone, from) => { const s = el("span", `segment ${from}`); s.style.width = `${share * 100}%`; s.style.background = tone; return s; };
@@ -43,7 +43,7 @@ function tallyPart() {
         line.append(threshold);
       }
     }
-    const foot = el("div", "soft tally-foot", ends ? `The lines: more than ${Math.round(scene.above * 100)} % of the seats on one side end the discussion.` : "");
+    const foot = el("div", "soft tally-foot", ends ? t("The lines: more than {share} % of the seats on one side end the discussion.", { share: Math.round(scene.above * 100) }) : "");
     line.setAttribute("role", "img");
     line.setAttribute("aria-label", shown.map((side) => `${side.title} ${counts.get(side.name) || 0}`).join(", "));
     bars.replaceChildren(head, line, foot);
@@ -61,7 +61,7 @@ function tallyPart() {
     const width = 300, height = 74, thick = 12, names = [...scene.sides.map((side) => side.name), null];
     const tone = (name) => (name === null ? "var(--soft)" : `var(--side-${scene.sides.findIndex((side) => side.name === name)})`);
     const drawnFlow = svg("svg", { viewBox: `0 0 ${width} ${height + 14}`, role: "img" });
-    const told = [];
+    const told = [], called = (name) => (name === null ? t("abstained") : (scene.sides.find((side) => side.name === name) || { title: name }).title);
     const place = columns.map((ballot, n) => {
       const total = Math.max(1, ballot.votes.size), x = columns.length > 1 ? n * (width - thick) / (columns.length - 1) : 0;
       let y = 0; const found = new Map();
@@ -82,7 +82,7 @@ function tallyPart() {
       for (const a of names) for (const b of names) {
         const number = [...columns[n].votes].filter(([member, vote]) => (vote.choice || null) === a && columns[n + 1].votes.has(member) && (columns[n + 1].votes.get(member).choice || null) === b).length;
         if (!number) continue;
-        if (a !== b) told.push(`${number} from ${a || "abstained"} to ${b || "abstained"}`);
+        if (a !== b) told.push(t("{number} from {before} to {now}", { number, before: called(a), now: called(b) }));
         const from = place[n].get(a), to = place[n + 1].get(b);
         const x1 = from.x + thick, x2 = to.x, half = (x1 + x2) / 2;
         const d = `M${x1} ${from.out}C${half} ${from.out} ${half} ${to.in} ${x2} ${to.in}L${x2} ${to.in + number * unitNext}C${half} ${to.in + number * unitNext} ${half} ${from.out + number * unit} ${x1} ${from.out + number * unit}Z`;
@@ -90,7 +90,7 @@ function tallyPart() {
         from.out += number * unit; to.in += number * unitNext;
       }
     }
-    drawnFlow.setAttribute("aria-label", `How votes moved: ${told.join(", ") || "nobody changed sides"}`);
+    drawnFlow.setAttribute("aria-label", t("How votes moved: {moves}", { moves: told.join(", ") || t("nobody changed sides") }));
     flow.append(drawnFlow);
   }
 

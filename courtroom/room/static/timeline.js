@@ -4,28 +4,28 @@ const SPEEDS = [1, 2, 4, 8, 16];
 const UNIT_MS = 400;
 
 function timelinePart(go, present, recounting, keep) {
-  const box = el("section", "timeline"); box.setAttribute("aria-label", "Timeline");
-  const play = button("act go", "▶", "Play", () => (timer ? stop() : start()));
-  const back = button("act", "◀", "One step back", () => { stop(); go(at - 1); });
-  const next = button("act", "▶▏", "One step on", () => { stop(); go(at + 1); });
-  const end = button("act end", "Live", "To the end", () => { stop(); go(Infinity); });
-  const speed = el("select", "pick"); speed.setAttribute("aria-label", "Speed");
+  const box = el("section", "timeline"); box.setAttribute("aria-label", t("Timeline"));
+  const play = button("act go", "▶", t("Play"), () => (timer ? stop() : start()));
+  const back = button("act", "◀", t("One step back"), () => { stop(); go(at - 1); });
+  const next = button("act", "▶▏", t("One step on"), () => { stop(); go(at + 1); });
+  const end = button("act end", t("Live"), t("To the end"), () => { stop(); go(Infinity); });
+  const speed = el("select", "pick"); speed.setAttribute("aria-label", t("Speed"));
   fill(speed, SPEEDS.map((times) => [String(times), `${times}×`])); speed.value = "4";
   const told = el("span", "soft told"), range = el("input", "range");
-  range.type = "range"; range.min = "0"; range.max = "1000"; range.step = "any"; range.setAttribute("aria-label", "Moment of the run");
+  range.type = "range"; range.min = "0"; range.max = "1000"; range.step = "any"; range.setAttribute("aria-label", t(t("Moment of the run")));
   range.addEventListener("input", () => { stop(); go(nearest(Number(range.value) / 1000)); });
   const stages = el("div", "stages"), marks = el("div", "marks"), ticks = svg("svg", { class: "ticks", viewBox: "0 0 1000 10", preserveAspectRatio: "none", "aria-hidden": "true" });
   const head = el("span", "playhead");
   const rail = el("div", "rail", null, stages, ticks, marks, head, range);
-  const presenting = button("act wide", "Present", "Fill the screen with large type", present);
-  const again = button("act wide", "Recount", "Count the votes by other rules", recounting);
-  const keeping = keep ? [button("act wide keep", "＋ Playlist", "Add this moment to a playlist", () => { stop(); keep(at); })] : [];
+  const presenting = button("act wide", t("Present"), t("Fill the screen with large type"), present);
+  const again = button("act wide", t("Recount"), t("Count the votes by other rules"), recounting);
+  const keeping = keep ? [button("act wide keep", `＋ ${t("Playlist")}`, t("Add this moment to a playlist"), () => { stop(); keep(at); })] : [];
   box.append(el("div", "row", null, back, play, next, speed, end, told, el("span", "grow"), ...keeping, again, presenting), rail);
   let scene = null, at = -1, timer = null, drawn = "", positions = { at: [], each: [] };
 
   function start() {
     if (at >= scene.moments.length - 1) go(0);
-    play.textContent = "❚❚"; play.setAttribute("aria-label", "Pause"); play.title = "Pause";
+    play.textContent = "❚❚"; play.setAttribute("aria-label", t("Pause")); play.title = t("Pause");
     timer = true; tick();
   }
   function tick() {
@@ -40,7 +40,7 @@ function timelinePart(go, present, recounting, keep) {
   }
   function stop() {
     clearTimeout(timer); timer = null;
-    play.textContent = "▶"; play.setAttribute("aria-label", "Play"); play.title = "Play";
+    play.textContent = "▶"; play.setAttribute("aria-label", t("Play")); play.title = t("Play");
   }
 
   /** The moment whose place on the track is nearest: the track gives moments room by their weight. */
@@ -62,12 +62,12 @@ function timelinePart(go, present, recounting, keep) {
     stages.replaceChildren(...begun.map(([moment, index], n) => {
       const from = left(index - 1), to = n + 1 < begun.length ? left(begun[n + 1][1] - 1) : share * 100;
       const done = scene.ended.includes(moment.path);
-      const one = button("stage", `${done ? "✓" : "▸"} ${moment.title}`, `Go to ${moment.title}`, () => { stop(); go(index); });
+      const one = button("stage", `${done ? "✓" : "▸"} ${moment.title}`, t("Go to {title}", { title: moment.title }), () => { stop(); go(index); });
       one.style.left = `${from}%`; one.style.width = `calc(${to - from}% - 3px)`;
       return one;
     }), ...scene.stages_to_come.map((title, n) => {
       const one = el("span", "stage to-come", title); const each = (1 - share) * 100 / scene.stages_to_come.length;
-      one.style.left = `${share * 100 + n * each}%`; one.style.width = `calc(${each}% - 3px)`; one.title = `${title}: to come`;
+      one.style.left = `${share * 100 + n * each}%`; one.style.width = `calc(${each}% - 3px)`; one.title = t("{title}: to come", { title });
       return one;
     }));
     const voting = new Set(scene.seats.filter((seat) => seat.votes).map((seat) => seat.id));
@@ -76,9 +76,9 @@ function timelinePart(go, present, recounting, keep) {
     const kinds = [];
     scene.moments.forEach((moment, i) => {
       const name = moment.kind === "act" ? ["act", "✋", moment.title]
-        : moment.kind === "vote" && changed(moment) ? ["moved", "↻", `${(scene.seats.find((s) => s.id === moment.member) || {}).name} changes to ${moment.choice}`]
+        : moment.kind === "vote" && changed(moment) ? ["moved", "↻", t("{name} changes to {choice}", { name: (scene.seats.find((s) => s.id === moment.member) || {}).name, choice: (scene.sides.find((s) => s.name === moment.choice) || { title: moment.choice }).title })]
         : moment.kind === "call" && !voting.has(moment.member) && balloted.has(moment.stage) && !moment.side ? ["summary", "≡", moment.title]
-        : moment.kind === "tally" ? ["tally-mark", "Σ", scene.ballots[moment.ballot] || "Count"]
+        : moment.kind === "tally" ? ["tally-mark", "Σ", scene.ballots[moment.ballot] || t("Count")]
         : moment.kind === "verdict" ? ["verdict-mark", "§", scene.ending] : null;
       if (name) kinds.push([i, ...name]);
     });
@@ -103,10 +103,10 @@ function timelinePart(go, present, recounting, keep) {
       const share = Number(rail.style.getPropertyValue("--share")) || 1;
       head.style.left = `${place * share * 100}%`;
       const moment = scene.moments[at], running = scene.status === "running", atEnd = at >= scene.moments.length - 1;
-      range.setAttribute("aria-valuetext", moment ? `${moment.title || moment.kind}, ${clock(moment.seconds)}` : "nothing yet");
+      range.setAttribute("aria-valuetext", moment ? `${moment.title || moment.kind}, ${clock(moment.seconds)}` : t(t("nothing yet")));
       const whole = scene.moments.length ? scene.moments[scene.moments.length - 1].seconds || 0 : 0;
-      say(told, !moment ? "" : whole < 10 ? `${at + 1} of ${scene.moments.length}` : `${clock(moment.seconds)} of ${clock(whole)}`);
-      end.textContent = running ? "● Live" : "End";
+      say(told, !moment ? "" : whole < 10 ? t("{at} of {whole}", { at: at + 1, whole: scene.moments.length }) : t("{at} of {whole}", { at: clock(moment.seconds), whole: clock(whole) }));
+      end.textContent = running ? `● ${t("Live")}` : t("End");
       end.classList.toggle("on", running && atEnd);
       end.disabled = atEnd && !running;
       again.hidden = !scene.moments.some((one) => one.kind === "vote");

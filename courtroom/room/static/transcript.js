@@ -3,12 +3,12 @@
 const WINDOW = 80;
 
 function transcriptPart(hooks) {
-  const box = el("section", "transcript"); box.setAttribute("aria-label", "Transcript");
+  const box = el("section", "transcript"); box.setAttribute("aria-label", t("Transcript"));
   const who = el("select", "pick"), stage = el("select", "pick");
-  who.setAttribute("aria-label", "Whose words"); stage.setAttribute("aria-label", "Which stage");
+  who.setAttribute("aria-label", t(t("Whose words"))); stage.setAttribute("aria-label", t(t("Which stage")));
   const list = el("div", "list"); list.tabIndex = 0; list.setAttribute("role", "log"); list.setAttribute("aria-live", "off");
-  list.setAttribute("aria-label", "What was said");
-  const past = el("div"), streams = el("div"), earlier = button("earlier", "Show earlier", "", () => { shown += WINDOW; redraw(); });
+  list.setAttribute("aria-label", t(t("What was said")));
+  const past = el("div"), streams = el("div"), earlier = button("earlier", t(t("Show earlier")), "", () => { shown += WINDOW; redraw(); });
   list.append(earlier, past, streams);
   box.append(el("div", "filters", null, who, stage), list);
   const made = new Map(), live = new Map();
@@ -25,9 +25,9 @@ function transcriptPart(hooks) {
 
   function chip(vote) {
     const of = vote.choice && side(vote.choice);
-    const one = el("span", "chip", null, shape(of || null, vote.choice ? "voted" : "abstained"), el("span", "", vote.choice ? (of ? of.title : vote.choice) : "abstained"));
+    const one = el("span", "chip", null, shape(of || null, vote.choice ? "voted" : "abstained"), el("span", "", vote.choice ? (of ? of.title : vote.choice) : t("abstained")));
     one.style.setProperty("--tone", of ? `var(--side-${scene.sides.indexOf(of)})` : "var(--soft)");
-    if (changed(vote)) one.append(el("span", "was", `↻ was ${(side(vote.before) || { title: vote.before }).title}`));
+    if (changed(vote)) one.append(el("span", "was", `↻ ${t("was {before}", { before: (side(vote.before) || { title: vote.before }).title })}`));
     return one;
   }
 
@@ -39,9 +39,9 @@ function transcriptPart(hooks) {
     const one = el("article", "line-said"), head = el("header");
     const name = button("who", person(moment.member).name, "", () => hooks.open(moment.member));
     head.append(name, el("span", "soft", moment.title));
-    if (moment.person) head.append(el("span", "chip", "a person"));
+    if (moment.person) head.append(el("span", "chip", t("a person")));
     const vote = el("span", "vote-slot"); head.append(vote);
-    if (hooks.call) head.append(hooks.call(moment.path, `Open the call of ${person(moment.member).name}: ${moment.title}`));
+    if (hooks.call) head.append(hooks.call(moment.path, t("Open the call of {name}: {title}", { name: person(moment.member).name, title: moment.title })));
     one.append(head, partsOf(moment, 3));
     one.vote = vote;
     return one;
@@ -49,7 +49,7 @@ function transcriptPart(hooks) {
 
   function tallied(moment) {
     const told = Object.entries(moment.counts || {}).map(([name, number]) => `${(side(name) || { title: name }).title} ${number}`).join(", ");
-    return `${scene.ballots[moment.ballot] || ""}: ${told}${moment.abstained ? `, ${moment.abstained} abstained` : ""}${moment.above && scene.carries ? ". Enough agree." : ""}`;
+    return `${scene.ballots[moment.ballot] || ""}: ${told}${moment.abstained ? `, ${t("{number} abstained", { number: moment.abstained })}` : ""}${moment.above && scene.carries ? `. ${t("Enough agree.")}` : ""}`;
   }
 
   function key(moment, index) { return moment.kind === "call" ? moment.path : `${index}-${moment.kind}`; }
@@ -101,8 +101,8 @@ function transcriptPart(hooks) {
       scene = newScene; at = newAt; streaming = newStreaming;
       votes = new Map();
       scene.moments.forEach((moment, index) => { if (moment.kind === "vote" && moment.call) votes.set(moment.call, { vote: moment, index }); });
-      fill(who, [["", "Everybody"], ...scene.seats.map((seat) => [seat.id, seat.name])]);
-      fill(stage, [["", "Every stage"], ...scene.moments.filter((m) => m.kind === "stage").map((m) => [m.path, m.title])]);
+      fill(who, [["", t(t("Everybody"))], ...scene.seats.map((seat) => [seat.id, seat.name])]);
+      fill(stage, [["", t(t("Every stage"))], ...scene.moments.filter((m) => m.kind === "stage").map((m) => [m.path, m.title])]);
       redraw();
     },
     forget() { made.clear(); keys = []; past.replaceChildren(); },

@@ -12,6 +12,7 @@ from courtroom.engine.interventions import AddNote
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.language import _
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audience import Liked
 from courtroom.room.hall import HallSnapshot
@@ -35,10 +36,10 @@ def invite_button(house: Courthouse, procedure: Procedure, record: Record) -> No
     if not can_have_one(procedure) or (audience and audience.closed is None):
         return
     st.button(
-        "Invite an audience",
+        _("Invite an audience"),
         key="do-invite",
         icon=":material/groups:",
-        help="People follow on their phones and vote beside the members. Nothing of it changes the run.",
+        help=_("People follow on their phones and vote beside the members. Nothing of it changes the run."),
         on_click=_invite,
         args=(house, record),
     )
@@ -62,7 +63,7 @@ def audience_view(house: Courthouse, record: Record) -> None:
     arguments = house.audiences.arguments(record.run.id)
     st.session_state[f"arguments-{record.run.id}"] = _standing(arguments)
     with st.container(border=True, key="audience"):
-        st.subheader("The audience")
+        st.subheader(_("The audience"))
         left, right = st.columns([1, 2], gap="large")
         if audience.closed is None:
             with left:
@@ -82,18 +83,22 @@ def _live(token: str) -> None:
     closed = audience.closed is not None
     with st.container(horizontal=True, vertical_alignment="center"):
         if closed:
-            st.badge("Closed", icon=":material/lock:", color="gray")
+            st.badge(_("Closed"), icon=":material/lock:", color="gray")
         else:
-            st.badge(f"{many(hall().people(token), 'phone')} here", icon=":material/smartphone:", color="blue")
-        st.badge(f"{voted:d} have voted", icon=":material/how_to_vote:", color="green")
+            st.badge(
+                _("{people} here", people=many(hall().people(token), "phone")),
+                icon=":material/smartphone:",
+                color="blue",
+            )
+        st.badge(_("{voted} have voted", voted=f"{voted:d}"), icon=":material/how_to_vote:", color="green")
         if not closed:
             _rounds(snapshot)
-            if st.button("Close the audience", icon=":material/lock:", key="close-audience"):
+            if st.button(_("Close the audience"), icon=":material/lock:", key="close-audience"):
                 hall().audiences.close(audience.run)
                 hall().snapshot(token, now=True)
                 st.rerun()
     if not closed:
-        st.caption(f"Open now: {literal(snapshot.polls[-1].name)}")
+        st.caption(_("Open now: {name}", name=literal(snapshot.polls[-1].name)))
     st.html(tally_html(snapshot.polls[::-1], snapshot.procedure.choices, "Members"))  # plain: HTML by `tally_html`
     if st.session_state.get(f"arguments-{audience.run}") != _standing(hall().audiences.arguments(audience.run)):
         st.rerun()
@@ -110,7 +115,7 @@ def _rounds(snapshot: HallSnapshot) -> None:
     if audience.shown is None or not snapshot.to_come:
         return
     st.button(
-        "Open the next round", icon=":material/skip_next:", type="primary", key="next-round",
+        _("Open the next round"), icon=":material/skip_next:", type="primary", key="next-round",
         on_click=_show, args=(audience.token, audience.run, audience.shown + 1),
     )  # fmt: skip
 
@@ -124,13 +129,13 @@ def _arguments(house: Courthouse, record: Record, arguments: Sequence[Liked], to
     """What the audience says, the argument with most votes first, each with a way to put it in."""
     run = record.run.id
     if not arguments:
-        st.caption("Nobody has sent an argument yet.")
+        st.caption(_("Nobody has sent an argument yet."))
         return
     st.markdown(f"**{many(len(arguments), 'argument')}**")
     for one in arguments[:3]:
         _argument(record, one, token)
     if len(arguments) > 3:
-        with st.expander(f"{len(arguments) - 3} more"):
+        with st.expander(_("{arguments} more", arguments=len(arguments) - 3)):
             for one in arguments[3:50]:
                 _argument(record, one, token)
     chosen = next((one for one in arguments if one.argument.number == st.session_state.get(f"put-in-{run}")), None)
@@ -146,7 +151,7 @@ def _argument(record: Record, one: Liked, token: str) -> None:
         if side:
             st.caption(f"{literal(side.mark)} {literal(side.title)}", width="content")
         inert(argument.text)
-        if st.button("Put it in as a note", key=f"put-in-{argument.number:d}", icon=":material/sticky_note_2:"):
+        if st.button(_("Put it in as a note"), key=f"put-in-{argument.number:d}", icon=":material/sticky_note_2:"):
             st.session_state[f"put-in-{record.run.id}"] = argument.number
             st.rerun()
 
@@ -155,15 +160,15 @@ def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
     """A fork that begins with the argument as a note; what it takes is told before."""
     run = record.run.id
     if not record.stages:
-        st.info("The run has not begun. Step it once, then put the argument in.")
+        st.info(_("The run has not begun. Step it once, then put the argument in."))
         return
     with st.container(border=True):
-        st.markdown("**A fork of this run in which all members are told the argument**")
+        st.markdown(_("**A fork of this run in which all members are told the argument**"))
         inert(one.argument.text)
         names = {stage.path: stage.name for stage in record.stages}
         wanted = _first_after(record, one.argument.poll)
         stage = st.selectbox(
-            "From which stage on", list(names), list(names).index(wanted), format_func=names.__getitem__, width=320
+            _("From which stage on"), list(names), list(names).index(wanted), format_func=names.__getitem__, width=320
         )
         try:
             acts = house.interventions.planned(record, [AddNote(text=one.argument.text)], WHO, stage)
@@ -175,15 +180,21 @@ def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
                 )
             estimate = st.session_state[key]
             st.caption(
-                f"{many(estimate.calls - estimate.on_record, 'call')} to be asked, {estimate.on_record:d} from the record; "
-                f"{literal(money(house.price(estimate)))}."
+                _(
+                    "{calls} to be asked, {on_record} from the record; {price}.",
+                    calls=many(estimate.calls - estimate.on_record, "call"),
+                    on_record=f"{estimate.on_record:d}",
+                    price=literal(money(house.price(estimate))),
+                )
             )
             if any(member.spec.id == OFFLINE for member in record.members):
-                st.caption("The offline model reads no prompts, so a note tells it nothing: the fork will be the same.")
-            if st.button("Fork with this note, and compare", type="primary", key="do-put-in"):
+                st.caption(
+                    _("The offline model reads no prompts, so a note tells it nothing: the fork will be the same.")
+                )
+            if st.button(_("Fork with this note, and compare"), type="primary", key="do-put-in"):
                 fork = house.fork(run, record.setup, interventions=acts)
                 house.runner.go(fork)
-                with st.spinner("The fork is under way ..."):
+                with st.spinner(_("The fork is under way ...")):
                     _wait(house, fork)
                 st.session_state.pop(f"put-in-{run}", None)
                 st.switch_page("pages/compare.py", query_params={"runs": f"{run},{fork}"})

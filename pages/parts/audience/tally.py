@@ -8,6 +8,7 @@ import streamlit as st
 
 from courtroom.engine.procedure import Choice
 from courtroom.figures.palette import tone
+from courtroom.language import _
 from courtroom.room.hall import Poll
 from pages.parts.shared.inert import escaped
 
@@ -29,8 +30,8 @@ def tally_html(polls: Sequence[Poll], choices: Sequence[Choice], members: str) -
     theme = st.context.theme.type or "light"
     blocks = [
         f'<div><div class="name">{escaped(poll.name)}</div>'
-        f"{_bar('Audience', poll.voted, choices, theme, 'no votes yet')}"
-        f"{_bar(members, poll.members, choices, theme, 'not voted yet', poll.abstained)}</div>"
+        f"{_bar(_('Audience'), poll.voted, choices, theme, _('no votes yet'))}"
+        f"{_bar(members, poll.members, choices, theme, _('not voted yet'), poll.abstained)}</div>"
         for poll in polls
     ]
     return f'{STYLE}<div class="polls">{"".join(blocks)}</div>'
@@ -63,7 +64,7 @@ def _bar(
         for choice in choices
     ]
     if abstained:
-        told.append(f"<span>○ abstained <b>{abstained:d}</b></span>")
+        told.append(f"<span>○ {_('abstained')} <b>{abstained:d}</b></span>")
     words = "".join(told) if whole else f'<span class="soft">{escaped(none)}</span>'
     return (
         f'<div class="who"><span>{escaped(who)}</span><div class="bar">{"".join(parts)}</div>'

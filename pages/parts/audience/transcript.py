@@ -8,6 +8,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.language import _, translated
 from courtroom.room.scene import Moment
 from pages.parts.shared.inert import escaped
 
@@ -24,7 +25,7 @@ def case_html(case: Case) -> str:
         f'<div class="line"><div class="who">{escaped(title)}</div><div class="text">{escaped(text)}</div></div>'
         for title, text in _case(case)
     ]
-    return f'{STYLE}<div class="said"><details><summary>The case</summary>{"".join(blocks)}</details></div>'
+    return f'{STYLE}<div class="said"><details><summary>{_("The case")}</summary>{"".join(blocks)}</details></div>'
 
 
 def said_html(moments: Sequence[Moment], record: Record, procedure: Procedure) -> str:
@@ -44,9 +45,9 @@ def said_html(moments: Sequence[Moment], record: Record, procedure: Procedure) -
 def _spoken_line(moment: Moment, names: Mapping[str, str], sides: Mapping[str, str]) -> str:
     who = escaped(names.get(moment.member, moment.member))
     if moment.kind == "vote":
-        choice = sides.get(moment.choice, moment.choice) if moment.choice else "○ abstains"
+        choice = sides.get(moment.choice, moment.choice) if moment.choice else _("○ abstains")
         moved = moment.before is not None and moment.choice is not None and moment.before != moment.choice
-        was = " (changes sides)" if moved else ""
+        was = _(" (changes sides)") if moved else ""
         return f'<div class="line"><span class="who">{who}</span>: {escaped(choice)}{escaped(was)}</div>'
     if moment.kind != "call" or not moment.parts:
         return ""
@@ -61,8 +62,8 @@ def _case(case: Case) -> Iterator[tuple[str, str]]:
     yield from case.sections()
     if isinstance(case, Dispute):
         deal = case.transaction
-        yield "What was ordered", f"{deal.product}, {deal.price:,.2f} {deal.currency}\n{deal.description}".strip()
+        yield _("What was ordered"), f"{deal.product}, {deal.price:,.2f} {deal.currency}\n{deal.description}".strip()
         if case.chat:
-            yield "Chat", "\n".join(f"{line.speaker}: {line.text}" for line in case.chat)
+            yield _("Chat"), "\n".join(f"{line.speaker}: {line.text}" for line in case.chat)
         for piece in case.evidence:
-            yield f"Evidence of the {piece.side}", piece.text
+            yield _("Evidence of the {side}", side=translated(piece.side)), piece.text

@@ -12,6 +12,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.files import Package, explain
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
 from courtroom.media.medium import Medium
 from courtroom.media.types import sniff
 from pages.parts.shared.case_form import TYPES
@@ -21,15 +22,20 @@ from pages.parts.shared.inert import literal
 def text_form(house: Courthouse, kind: type[Case]) -> None:
     """Everything stays in the form until it is saved."""
     with st.form(f"text-{kind.__name__}", border=True):
-        st.subheader(f"A new {literal(kind.kind_title.lower())}")
+        st.subheader(_("A new {kind_title}", kind_title=literal(kind.kind_title.lower())))
         top = st.columns([4, 1])
-        title = top[0].text_input("Title", key=f"text_title_{kind.__name__}")
-        language = top[1].selectbox("Language", ["en", "zh", "de", "fr", "es", "ja"], key=f"text_lang_{kind.__name__}")
-        text = st.text_area("Text", key=f"text_text_{kind.__name__}", height=260)
-        files = st.file_uploader(
-            "Pictures and videos, if any", TYPES, accept_multiple_files=True, key=f"text_media_{kind.__name__}"
+        title = top[0].text_input(_("Title"), key=f"text_title_{kind.__name__}")
+        language = top[1].selectbox(
+            _("Language"),
+            ["en", "zh", "de", "fr", "es", "ja"],
+            key=f"text_lang_{kind.__name__}",
+            format_func=translated,
         )
-        saved = st.form_submit_button("Check and save", type="primary")
+        text = st.text_area(_("Text"), key=f"text_text_{kind.__name__}", height=260)
+        files = st.file_uploader(
+            _("Pictures and videos, if any"), TYPES, accept_multiple_files=True, key=f"text_media_{kind.__name__}"
+        )
+        saved = st.form_submit_button(_("Check and save"), type="primary")
     if not saved:
         return
     taken = {f"media/{number}-{Path(file.name).name}": file.getvalue() for number, file in enumerate(files, start=1)}
@@ -48,4 +54,4 @@ def text_form(house: Courthouse, kind: type[Case]) -> None:
     except CourtroomError as error:
         st.error(literal(str(error)))
         return
-    st.success(f"Saved as {literal(kept.title)}. It is first in the list below.")
+    st.success(_("Saved as {title}. It is first in the list below.", title=literal(kept.title)))

@@ -11,6 +11,7 @@ from courtroom.cases.files import ENDINGS, read_each
 from courtroom.cases.readers.numbered_labels import names_from
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.language import _, ngettext, translated
 from pages.parts.shared.inert import inert, literal
 
 MOST_TOLD = 100
@@ -20,20 +21,24 @@ MOST_TOLD = 100
 def upload(house: Courthouse) -> None:
     """Take in files; what is wrong with one record does not hold up the others."""
     files = st.file_uploader(
-        "Cases as .json, .jsonl, or .zip with pictures and videos; documents as .txt, .md or .pdf; labelled texts as .csv, "
-        ".tsv or .jsonl",
+        _(
+            "Cases as .json, .jsonl, or .zip with pictures and videos; documents as .txt, .md or .pdf; labelled texts as .csv, "
+            ".tsv or .jsonl"
+        ),
         type=[ending.removeprefix(".") for ending in sorted(ENDINGS)],
         accept_multiple_files=True,
-        help="A ZIP file holds case.json and its media. See any sample's export for the form. A table of labelled texts has a "
-        "column “label” and a column “text”, or a pair such as “premise” and “hypothesis”.",
+        help=_(
+            "A ZIP file holds case.json and its media. See any sample's export for the form. A table of labelled texts has a "
+            "column “label” and a column “text”, or a pair such as “premise” and “hypothesis”."
+        ),
     )
     names = st.text_input(
-        "What labels mean that are numbers",
+        _("What labels mean that are numbers"),
         key="label_names",
-        placeholder="0=entailment,1=not_entailment",
-        help="Only for tables whose labels are numbers: the file's own description says what they mean.",
+        placeholder=_("0=entailment,1=not_entailment"),
+        help=_("Only for tables whose labels are numbers: the file's own description says what they mean."),
     )
-    if not st.button("Take in", disabled=not files, type="primary"):
+    if not st.button(_("Take in"), disabled=not files, type="primary"):
         return
     taken: list[str] = []
     refused: list[str] = []
@@ -43,7 +48,7 @@ def upload(house: Courthouse) -> None:
     except CourtroomError as error:
         st.error(literal(str(error)))
         return
-    with st.spinner("Reading and checking ..."):
+    with st.spinner(_("Reading and checking ...")):
         for file in files or []:
             _take_in(house, file.name, file.getvalue(), labels, taken, refused, remarks)
     _tell(taken, refused, remarks)
@@ -75,21 +80,37 @@ def _take_in(
 
 def _tell(taken: list[str], refused: list[str], remarks: Counter[str]) -> None:
     """One sentence on all; where there is more to say, it is folded below."""
-    told = f"Taken in: {literal(taken[0])}." if len(taken) == 1 else f"{len(taken)} cases taken in."
+    told = (
+        _("Taken in: {taken}.", taken=literal(taken[0]))
+        if len(taken) == 1
+        else _("{taken} cases taken in.", taken=len(taken))
+    )
     if refused:
-        told = f"{len(taken)} case{'s' * (len(taken) != 1)} taken in, {len(refused)} refused: {literal(refused[0])}"
+        told = ngettext(
+            "{number} case taken in, {refused} refused: {why}",
+            "{number} cases taken in, {refused} refused: {why}",
+            len(taken),
+            refused=len(refused),
+            why=literal(refused[0]),
+        )
         (st.warning if taken else st.error)(told, icon=":material/error:")
     else:
         st.success(told, icon=":material/check:")
     if len(taken) + len(refused) + len(remarks) > 1:
-        with st.expander("Details"):
-            _list("Refused", refused)
-            _list("Remarks", [f"{text} ({times} times)" if times > 1 else text for text, times in remarks.items()])
-            _list("Taken in", taken)
+        with st.expander(_("Details")):
+            _list(_("Refused"), [translated(one) for one in refused])
+            _list(
+                _("Remarks"),
+                [
+                    _("{text} ({times} times)", text=translated(text), times=times) if times > 1 else translated(text)
+                    for text, times in remarks.items()
+                ],
+            )
+            _list(_("Taken in"), taken)
 
 
 def _list(title: str, lines: list[str]) -> None:
     if lines:
         st.caption(f"{literal(title)}: {len(lines)}")
-        rest = [f"... and {len(lines) - MOST_TOLD} more"] if len(lines) > MOST_TOLD else []
+        rest = [_("... and {lines} more", lines=len(lines) - MOST_TOLD)] if len(lines) > MOST_TOLD else []
         inert("\n".join((*lines[:MOST_TOLD], *rest)), small=True)

@@ -7,6 +7,7 @@ import streamlit as st
 from courtroom.cases.library import ListedCase
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.language import _
 from pages.parts.shared.house import look_at
 from pages.parts.shared.inert import escaped, literal
 
@@ -28,10 +29,12 @@ def welcome(house: Courthouse) -> None:
         with told:
             st.html(f'<div style="font-size:1.6rem;font-weight:650;line-height:1.25">{escaped(case.title)}</div>')
             st.markdown(
-                "Seventeen jurors with different lives look at the evidence, vote, read each other's reasons and vote "
-                "again. Watch them from the first question to the verdict; then change one thing, and see both side by side."
+                _(
+                    "Seventeen jurors with different lives look at the evidence, vote, read each other's reasons and vote "
+                    "again. Watch them from the first question to the verdict; then change one thing, and see both side by side."
+                )
             )
-            if st.button("Watch this hearing", type="primary", icon=":material/play_arrow:", key="watch-first"):
+            if st.button(_("Watch this hearing"), type="primary", icon=":material/play_arrow:", key="watch-first"):
                 _watch(house, case)
 
 

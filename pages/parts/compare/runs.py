@@ -12,6 +12,7 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.evaluation.comparison import MOST, Comparison, RunFacts
+from courtroom.language import _, translated
 from pages.parts.shared.beside import LETTERS
 from pages.parts.shared.choice_mark import choice_html
 from pages.parts.shared.controls import STATUS
@@ -25,22 +26,24 @@ def chosen_runs(house: Courthouse) -> list[Record]:
     named = st.query_params.get("runs") or st.session_state.get("compared") or ""
     runs = list(dict.fromkeys(run for run in named.split(",") if run))
     if len(runs) > MOST:
-        st.warning(f"Four runs at most can be read beside each other; these are the first four of {len(runs)}.")
+        st.warning(
+            _("Four runs at most can be read beside each other; these are the first four of {runs}.", runs=len(runs))
+        )
     records = []
     for run in runs[:MOST]:
         try:
             records.append(read(house, run))
         except NoSuchRun:
-            st.error(f"There is no run {literal(run)} here; it may have been deleted. Choose another.")
+            st.error(_("There is no run {run} here; it may have been deleted. Choose another.", run=literal(run)))
     rows = {row.id: row for row in reversed(house.store.runs())}
     present = [record.run.id for record in records if record.run.id in rows]
     wanted = st.multiselect(
-        "Runs",
+        _("Runs"),
         list(rows),
         present,
         max_selections=MOST,
         format_func=lambda run: f"{rows[run].title} · {moment(rows[run].created)} · {run}",
-        placeholder="Choose two to four runs",
+        placeholder=_("Choose two to four runs"),
         key=f"compared-{','.join(present)}",
     )
     if wanted != present:
@@ -66,14 +69,22 @@ def run_cards(house: Courthouse, comparison: Comparison, procedures: Sequence[Pr
 
 def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, parent: str | None) -> None:
     st.markdown(f"**{literal(letter)} · {literal(run.title)}**")
-    origin = f" · a fork of {literal(parent)}" if parent else ""
-    st.caption(f"{literal(procedure.title)} · run {literal(run.run)} · seed {run.seed:d}{origin}")
+    origin = _(" · a fork of {parent}", parent=literal(parent)) if parent else ""
+    st.caption(
+        _(
+            "{title} · run {run} · seed {seed}{origin}",
+            title=literal(procedure.title),
+            run=literal(run.run),
+            seed=f"{run.seed:d}",
+            origin=origin,
+        )
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
         interrupted = house.runner.interrupted(run.run)
         icon, word, colour = STATUS["paused" if interrupted else run.status]
-        st.badge("Interrupted" if interrupted else word, icon=icon, color=colour)
+        st.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
         if run.verdict is None and run.stages:
-            st.caption(f"so far, in {literal(run.stages[-1])}")
+            st.caption(_("so far, in {stages}", stages=literal(run.stages[-1])))
     if run.verdict:
         st.html(choice_html(procedure, run.verdict.outcome, "1.5rem"))
         counts = [f"{choice_html(procedure, name)} {number:d}" for name, number in run.verdict.counts.items()]
@@ -82,10 +93,17 @@ def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, p
         if run.verdict.note:
             inert(run.verdict.note, small=True, faint=True)
     st.caption(
-        f"{count(run.asked)} calls asked, {count(run.recorded)} from the record, {run.failed:d} failed · "
-        f"{count(run.prompt_tokens + run.completion_tokens)} tokens · {literal(money(run.cost))} · {duration(run.wall_s)}"
+        _(
+            "{asked} calls asked, {recorded} from the record, {failed} failed · {prompt_tokens} tokens · {cost} · {wall_s}",
+            asked=count(run.asked),
+            recorded=count(run.recorded),
+            failed=f"{run.failed:d}",
+            prompt_tokens=count(run.prompt_tokens + run.completion_tokens),
+            cost=literal(money(run.cost)),
+            wall_s=duration(run.wall_s),
+        )
     )
-    if st.button("Open", key=f"open-{run.run}", icon=":material/gavel:"):
+    if st.button(_("Open"), key=f"open-{run.run}", icon=":material/gavel:"):
         st.session_state["run"] = run.run
         st.switch_page("pages/deliberation.py", query_params={"run": run.run})
 
@@ -94,17 +112,26 @@ def in_a_sentence(comparison: Comparison) -> str:
     """How far apart the runs are."""
     outcomes = {run.verdict.outcome if run.verdict else None for run in comparison.runs}
     if None in outcomes:
-        told = "Not all are done yet."
+        told = _("Not all are done yet.")
     elif len(outcomes) > 1:
-        told = "**The outcomes differ.**"
+        told = _("**The outcomes differ.**")
     else:
-        told = "The same outcome, though not in all its parts." if comparison.verdict else "The same outcome."
+        told = _("The same outcome, though not in all its parts.") if comparison.verdict else _("The same outcome.")
     states = Counter(answer.state for answer in comparison.answers)
-    told += f" Of {len(comparison.answers)} answers {states['same']:d} are the same, {states['differs']:d} differ"
-    told += f", {states['only in some']:d} are only in some of the runs" if states["only in some"] else ""
-    told += f", {states['not yet']:d} can't be compared yet." if states["not yet"] else "."
+    told += _(
+        " Of {answers} answers {same} are the same, {differs} differ",
+        answers=len(comparison.answers),
+        same=f"{states['same']:d}",
+        differs=f"{states['differs']:d}",
+    )
+    told += (
+        _(", {states} are only in some of the runs", states=f"{states['only in some']:d}")
+        if states["only in some"]
+        else ""
+    )
+    told += _(", {states} can't be compared yet.", states=f"{states['not yet']:d}") if states["not yet"] else "."
     if comparison.parts_at:
-        told += f" They part at {literal(comparison.parts_at)}."
+        told += _(" They part at {parts_at}.", parts_at=literal(comparison.parts_at))
     return told
 
 

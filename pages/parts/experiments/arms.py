@@ -13,11 +13,13 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import value_at
 from courtroom.errors import CourtroomError
 from courtroom.experiments.elsewhere import models_in
+from courtroom.language import _, translated
 from courtroom.models.offers import Offer
 from courtroom.models.spec import OFFLINE, PERSON
 from pages.parts.experiments.files import kept_file
 from pages.parts.shared.inert import literal
 from pages.parts.shared.model_picker import reachable
+from pages.parts.shared.table import table
 from pages.parts.shared.vary import knob_values, varied
 
 FILES = ["jsonl", "csv", "tsv", "json"]
@@ -28,16 +30,16 @@ NOT_VARIED = ("model.id",)
 def chosen_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
     """Every chosen procedure or preset with every chosen model and value, then predictions made elsewhere."""
     offered = _offered(house, kind)
-    st.subheader("Arms", help="Each arm is a row of the table.")
+    st.subheader(_("Arms"), help=_("Each arm is a row of the table."))
     left, right = st.columns([3, 2])
     chosen = left.multiselect(
-        "Procedures and presets", list(offered), list(offered)[:1], key=f"experiment-arms-{kind}",
-        help="Each is an arm. Presets are ways to set a procedure up, such as its paper's baselines.",
+        _("Procedures and presets"), list(offered), list(offered)[:1], key=f"experiment-arms-{kind}",
+        help=_("Each is an arm. Presets are ways to set a procedure up, such as its paper's baselines."), format_func=translated,
     )  # fmt: skip
     known = {label: offer for label, offer in reachable(house.connections).items() if offer.id != PERSON}
     models = right.multiselect(
-        "Models", list(known), [OFFLINE], key="experiment-models", accept_new_options=True,
-        help="Each arm is run with each model. Type an id that is not in the list, such as openai/gpt-4o-mini.",
+        _("Models"), list(known), [OFFLINE], key="experiment-models", accept_new_options=True,
+        help=_("Each arm is run with each model. Type an id that is not in the list, such as openai/gpt-4o-mini."), format_func=translated,
     )  # fmt: skip
     left, right = st.columns([3, 2])
     path, values = _varied(house, [offered[title]["procedure"] for title in chosen], left, right)
@@ -49,9 +51,7 @@ def chosen_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
     ]
     arms += _predictions()
     if arms:
-        st.dataframe(
-            pd.DataFrame([_shown(arm) for arm in arms]), hide_index=True, width="stretch", key="experiment-arms-table"
-        )
+        table(pd.DataFrame([_shown(arm) for arm in arms]), key="experiment-arms-table")
     return arms
 
 
@@ -77,9 +77,9 @@ def _varied(house: Courthouse, procedures: list[str], left: Any, right: Any) -> 
         for path, field in _paths(house, name).items():
             fields.setdefault(path, (name, field))
     path = left.selectbox(
-        "Vary one setting", ["", *fields], key="experiment-vary",
+        _("Vary one setting"), ["", *fields], key="experiment-vary",
         format_func=lambda one: f"{fields[one][1].title or one} ({one})" if one else "none",
-        help="Each arm is run with each value of this setting.",
+        help=_("Each arm is run with each value of this setting."),
     )  # fmt: skip
     if not path:
         return "", []
@@ -103,10 +103,10 @@ def _arm(
 
 def _predictions() -> list[dict[str, Any]]:
     """One arm for each model of a file of predictions made elsewhere."""
-    with st.expander("Predictions made elsewhere", icon=":material/upload_file:"):
+    with st.expander(_("Predictions made elsewhere"), icon=":material/upload_file:"):
         given = st.file_uploader(
-            "A file of answers", FILES, key="experiment-predictions",
-            help="A line for each answer: `case` (its id in the dataset), `model`, `prediction`.",
+            _("A file of answers"), FILES, key="experiment-predictions",
+            help=_("A line for each answer: `case` (its id in the dataset), `model`, `prediction`."),
         )  # fmt: skip
     if given is None:
         return []
@@ -120,5 +120,5 @@ def _predictions() -> list[dict[str, Any]]:
 
 def _shown(arm: Mapping[str, Any]) -> dict[str, str]:
     changes = ", ".join(f"{path} = {value}" for path, value in arm.get("set", {}).items())
-    made = "predictions made elsewhere" if arm.get("predictions") else "the procedure's defaults"
+    made = _("predictions made elsewhere") if arm.get("predictions") else _("the procedure's defaults")
     return {"Arm": arm["name"], "Model": arm["model"], "Settings": changes or made}

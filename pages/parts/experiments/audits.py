@@ -11,11 +11,13 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.experiments.audits import arm_audits, first_runs
 from courtroom.experiments.results import ExperimentResults
+from courtroom.language import _
 from courtroom.questions.audit import MOST_SEEDS, SEEDS, Audit, AuditPlan, auditable
 from courtroom.questions.naming import MEANINGS
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.records import read
+from pages.parts.shared.table import table
 from pages.parts.shared.units import count, many, money
 
 LOOK_S = 1.0
@@ -28,18 +30,20 @@ def audits_view(house: Courthouse, found: ExperimentResults) -> None:
     procedures = {arm.procedure for arm in found.kept.experiment.arms if arm.procedure}
     if not any(house.procedures[name].peers for name in procedures if name in house.procedures):
         return
-    with st.expander("Why members changed sides", icon=":material/troubleshoot:"):
+    with st.expander(_("Why members changed sides"), icon=":material/troubleshoot:"):
         _table(house, found)
         st.caption(
-            "An audit asks each change of sides again: as it was, with the peers' votes alone, with their reasons alone, "
-            "and with neither. The answers are kept beside the runs and change nothing in them."
+            _(
+                "An audit asks each change of sides again: as it was, with the peers' votes alone, with their reasons alone, "
+                "and with neither. The answers are kept beside the runs and change nothing in them."
+            )
         )
         if _under_way(house, first_runs(found.rows, MOST_RUNS)):
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            each = int(st.number_input("Runs of each arm", 1, MOST_RUNS, 3, key="audits-runs", width=160))
-            seeds = int(st.number_input("Answers in each way", 1, MOST_SEEDS, SEEDS, key="audits-seeds", width=160))
-            asked = st.button("What would it take?", key="audits-estimate")
+            each = int(st.number_input(_("Runs of each arm"), 1, MOST_RUNS, 3, key="audits-runs", width=160))
+            seeds = int(st.number_input(_("Answers in each way"), 1, MOST_SEEDS, SEEDS, key="audits-seeds", width=160))
+            asked = st.button(_("What would it take?"), key="audits-estimate")
         wanted = (found.kept.id, each, seeds)
         if asked:
             st.session_state["audits-planned"] = wanted
@@ -53,10 +57,10 @@ def _table(house: Courthouse, found: ExperimentResults) -> None:
 
     lines = arm_audits(found.rows, house.asides.audited(), audits_of)
     if not lines:
-        st.caption("No change of sides in these runs was audited yet.")
+        st.caption(_("No change of sides in these runs was audited yet."))
         return
     names = [name for name in MEANINGS if any(name in line.shares for line in lines)]
-    table = [
+    audited = [
         {
             "arm": line.arm,
             "runs": line.runs,
@@ -65,7 +69,7 @@ def _table(house: Courthouse, found: ExperimentResults) -> None:
         }
         for line in lines
     ]
-    st.dataframe(pd.DataFrame(table), hide_index=True, width="stretch")
+    table(pd.DataFrame(audited))
 
 
 def _start(house: Courthouse, runs: Sequence[str], seeds: int) -> None:
@@ -76,7 +80,7 @@ def _start(house: Courthouse, runs: Sequence[str], seeds: int) -> None:
         st.error(literal(str(error)))
         return
     if not plans:
-        st.caption("There is nothing to ask: in these runs nobody changed sides, or the answers are there already.")
+        st.caption(_("There is nothing to ask: in these runs nobody changed sides, or the answers are there already."))
         return
     estimates = [plan.estimate for plan in plans]
     asked = sum(one.calls - one.on_record for one in estimates)
@@ -84,10 +88,16 @@ def _start(house: Courthouse, runs: Sequence[str], seeds: int) -> None:
     prices = [house.price(one) for one in estimates]
     whole = None if None in prices else sum(price for price in prices if price is not None)
     st.caption(
-        f"In {many(len(plans), 'run')}: {many(asked, 'call')} to be asked, {sum(one.on_record for one in estimates):d} on "
-        f"record; about {count(tokens)} tokens, {literal(money(whole))}."
+        _(
+            "In {plans}: {asked} to be asked, {on_record} on record; about {tokens} tokens, {whole}.",
+            plans=many(len(plans), "run"),
+            asked=many(asked, "call"),
+            on_record=f"{sum(one.on_record for one in estimates):d}",
+            tokens=count(tokens),
+            whole=literal(money(whole)),
+        )
     )
-    if st.button("Start the audits", type="primary", key="audits-start"):
+    if st.button(_("Start the audits"), type="primary", key="audits-start"):
         st.session_state.pop("audits-planned", None)
         try:
             for plan in plans:
@@ -114,7 +124,7 @@ def _under_way(house: Courthouse, runs: Sequence[str]) -> bool:
         left = _open(house, runs)
         if not left:
             st.rerun()
-        st.caption(f":material/hourglass: {many(left, 'run')} still being audited.")
+        st.caption(_(":material/hourglass: {left} still being audited.", left=many(left, "run")))
 
     look()
     return True

@@ -10,7 +10,9 @@ from courtroom.experiments.measures import Measure
 from courtroom.experiments.results import LEARNING, ExperimentResults
 from courtroom.experiments.table import ALL
 from courtroom.figures.breakdown import draw_breakdown
+from courtroom.language import _, translated
 from pages.parts.shared.inert import literal
+from pages.parts.shared.table import table
 
 
 def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
@@ -18,9 +20,11 @@ def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme
     features = differing([row for row in found.rows if group in (ALL, row.category)])
     titles = {one.name: one.title for one in features}
     if titles:
-        st.subheader("What the results depend on", help="n is the number of cases. Bars are 95 % intervals over cases.")
+        st.subheader(
+            _("What the results depend on"), help=_("n is the number of cases. Bars are 95 % intervals over cases.")
+        )
         by = st.segmented_control(
-            "Results by",
+            _("Results by"),
             list(titles),
             format_func=lambda one: literal(titles[one]),
             default=next(iter(titles)),
@@ -30,19 +34,24 @@ def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme
         _drawn(found.breakdown(by, measure, group), "by", theme)
     if found.trained:
         st.subheader(
-            "Learning curve",
-            help="Each case is judged before it is learned from. Cases are taken together in blocks, in their order.",
+            _("Learning curve"),
+            help=_(
+                "Each case is judged before it is learned from. Cases are taken together in blocks, in their order."
+            ),
         )
         _drawn(found.breakdown(LEARNING, measure), LEARNING, theme)
 
 
 def _drawn(one: Breakdown, key: str, theme: str) -> None:
     if not one.points:
-        st.caption(f"{literal(one.measure.title)} has no value here.")
+        st.caption(_("{title} has no value here.", title=literal(one.measure.title)))
         return
     st.plotly_chart(draw_breakdown(one, theme), key=f"experiment-{key}-figure")
-    with st.expander("The same as a table"):
+    with st.expander(_("The same as a table")):
         form = "percent" if one.measure.percent else "%.3g"
-        values = {name: st.column_config.NumberColumn(format=form) for name in (one.measure.title, "from", "to")}
-        shares = {"share of cells": st.column_config.NumberColumn(format="percent")}
-        st.dataframe(pd.DataFrame(one.rows()), hide_index=True, width="stretch", column_config={**values, **shares})
+        values = {
+            name: st.column_config.NumberColumn(translated(name), format=form)
+            for name in (one.measure.title, "from", "to")
+        }
+        shares = {"share of cells": st.column_config.NumberColumn(_("share of cells"), format="percent")}
+        table(pd.DataFrame(one.rows()), {**values, **shares})

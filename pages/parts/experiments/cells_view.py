@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -11,13 +12,18 @@ from courtroom.courthouse import Courthouse
 from courtroom.experiments.frames import frame_of
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.written import latex, markdown
+from courtroom.language import _
 from pages.parts.experiments.progress import do
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.table import table
 from pages.parts.shared.units import many
 
 MOST_REASONS = 5
-RUN = st.column_config.LinkColumn("run", display_text=r"run=(.+)$")
+
+
+def _link() -> Any:
+    return st.column_config.LinkColumn(_("run"), display_text=r"run=(.+)$")
 
 
 def failures(house: Courthouse, found: ExperimentResults) -> None:
@@ -27,15 +33,20 @@ def failures(house: Courthouse, found: ExperimentResults) -> None:
         return
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{many(len(failed), 'cell')} failed.** They are left out of the table; the others count.")
+            st.markdown(
+                _(
+                    "**{failed} failed.** They are left out of the table; the others count.",
+                    failed=many(len(failed), "cell"),
+                )
+            )
             if found.kept.status != "running" and st.button(
-                "Try these again", icon=":material/replay:", key="experiment-again", type="primary",
-                help="Answers that are on record are not asked for again.",
+                _("Try these again"), icon=":material/replay:", key="experiment-again", type="primary",
+                help=_("Answers that are on record are not asked for again."),
             ):  # fmt: skip
                 do(lambda: house.experiments.try_again(found.kept.id, typed_keys()))
         for arm, reason, number in found.failures[:MOST_REASONS]:
             st.caption(f"{literal(arm)}, {many(number, 'cell')}: {literal(reason)}")
-        with st.expander("Each of them"):
+        with st.expander(_("Each of them")):
             lines = [
                 {
                     "arm": row.arm,
@@ -46,17 +57,17 @@ def failures(house: Courthouse, found: ExperimentResults) -> None:
                 }
                 for row in failed
             ]
-            st.dataframe(pd.DataFrame(lines), hide_index=True, width="stretch", column_config={"run": RUN})
+            table(pd.DataFrame(lines), {"run": _link()})
 
 
 def every_cell(found: ExperimentResults) -> None:
     """Each cell as a row, with a link to its run."""
-    with st.expander(f"Every cell ({len(found.rows):,})"):
+    with st.expander(_("Every cell ({rows})", rows=f"{len(found.rows):,}")):
         frame = frame_of(found.rows, found.measures)
         frame["run"] = [
             f"deliberation?run={row.run}" if row.run and row.state == "done" else None for row in found.rows
         ]
-        st.dataframe(frame, hide_index=True, width="stretch", column_config={"run": RUN})
+        table(frame, {"run": _link()})
 
 
 def downloads(found: ExperimentResults) -> None:
@@ -64,11 +75,14 @@ def downloads(found: ExperimentResults) -> None:
     name, icon = found.kept.name, ":material/download:"
     with st.container(horizontal=True):
         st.download_button(
-            "Table as Markdown", markdown(found.table, found.pairs, found.overall, found.notes), f"{name}.md", icon=icon
+            _("Table as Markdown"),
+            markdown(found.table, found.pairs, found.overall, found.notes),
+            f"{name}.md",
+            icon=icon,
         )
-        st.download_button("Table as LaTeX", latex(found.table, found.pairs), f"{name}.tex", icon=icon)
+        st.download_button(_("Table as LaTeX"), latex(found.table, found.pairs), f"{name}.tex", icon=icon)
         frame = frame_of(found.rows, found.measures)
-        st.download_button("Cells as CSV", frame.to_csv(index=False), f"{name}.csv", icon=icon)
+        st.download_button(_("Cells as CSV"), frame.to_csv(index=False), f"{name}.csv", icon=icon)
         parquet = io.BytesIO()
         frame.to_parquet(parquet, index=False)
-        st.download_button("Cells as Parquet", parquet.getvalue(), f"{name}.parquet", icon=icon)
+        st.download_button(_("Cells as Parquet"), parquet.getvalue(), f"{name}.parquet", icon=icon)

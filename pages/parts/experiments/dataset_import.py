@@ -13,6 +13,7 @@ from courtroom.datasets.forms import FORMS
 from courtroom.datasets.importing import Order
 from courtroom.datasets.imports import ImportProgress
 from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
 from pages.parts.shared.inert import inert, literal
 
 LIVE_S = 0.5
@@ -23,31 +24,38 @@ AS_IT_LOOKS = "as the first record looks"
 
 def import_form(house: Courthouse, opened: bool) -> None:
     """A file of one's own, or a path on the machine on which the app runs."""
-    with st.expander("Import", icon=":material/upload:", expanded=opened):
+    with st.expander(_("Import"), icon=":material/upload:", expanded=opened):
         left, right = st.columns(2, gap="large")
-        file = left.file_uploader("A file", TYPES, key="dataset_file")
+        file = left.file_uploader(_("A file"), TYPES, key="dataset_file")
         path, served = "", house.settings.data_folder
         if served is not None:
-            path = str(right.selectbox("Or a file or folder on the server", ["", *_inside(served)], key="dataset_path"))
+            path = str(
+                right.selectbox(
+                    _("Or a file or folder on the server"),
+                    ["", *_inside(served)],
+                    key="dataset_path",
+                    format_func=translated,
+                )
+            )
         else:
             right.caption(
-                "For files on the server, its owner sets `COURTROOM_DATA_FOLDER`, or imports them in the shell."
+                _("For files on the server, its owner sets `COURTROOM_DATA_FOLDER`, or imports them in the shell.")
             )
         right.caption(
-            "JSON, JSON lines, CSV, TSV, Parquet, ZIP, folders of these, and folders as Hugging Face has them."
+            _("JSON, JSON lines, CSV, TSV, Parquet, ZIP, folders of these, and folders as Hugging Face has them.")
         )
         columns = st.columns(3)
-        name = columns[0].text_input("Name", key="dataset_name", placeholder=_name(file.name if file else path))
+        name = columns[0].text_input(_("Name"), key="dataset_name", placeholder=_name(file.name if file else path))
         form = columns[1].selectbox(
-            "Read",
+            _("Read"),
             [AS_IT_LOOKS, *FORMS],
-            format_func=lambda one: FORMS[one].title if one in FORMS else one,
+            format_func=lambda one: translated(FORMS[one].title) if one in FORMS else one,
             key="dataset_form",
         )
         config = columns[2].text_input(
-            "Configuration", key="dataset_config", help="Of a folder with several datasets, the one to import."
+            _("Configuration"), key="dataset_config", help=_("Of a folder with several datasets, the one to import.")
         )
-        if st.button("Import", type="primary", disabled=not (file or path.strip()), key="dataset_import"):
+        if st.button(_("Import"), type="primary", disabled=not (file or path.strip()), key="dataset_import"):
             try:
                 kept = house.dataset_imports.keep(file.name, file.getvalue()) if file else None
                 source = kept or (served or Path()) / path
@@ -86,11 +94,17 @@ def imports_under_way(house: Courthouse) -> None:
         if not job.order or job.order in running:
             continue
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"The import of {literal(job.name)} was interrupted after {job.taken:,d} rows.")
-            if st.button("Go on", key=f"dataset_go_on_{job.name}", type="primary"):
+            st.markdown(
+                _(
+                    "The import of {name} was interrupted after {taken} rows.",
+                    name=literal(job.name),
+                    taken=f"{job.taken:,d}",
+                )
+            )
+            if st.button(_("Go on"), key=f"dataset_go_on_{job.name}", type="primary"):
                 house.dataset_imports.begin(Order.model_validate_json(job.order))
                 st.rerun()
-            if st.button("Give it up", key=f"dataset_give_up_{job.name}"):
+            if st.button(_("Give it up"), key=f"dataset_give_up_{job.name}"):
                 house.datasets.give_up(job.order)
                 st.rerun()
 
@@ -98,8 +112,11 @@ def imports_under_way(house: Courthouse) -> None:
 def _told(house: Courthouse, state: ImportProgress) -> None:
     name = state.order.name
     if state.running:
-        refused = f", {state.refused:,d} refused" if state.refused else ""
-        st.progress(min(1.0, state.share), f"{literal(name)}: {state.taken:,d} rows{refused}")
+        refused = _(", {refused} refused", refused=f"{state.refused:,d}") if state.refused else ""
+        st.progress(
+            min(1.0, state.share),
+            _("{name}: {taken} rows{refused}", name=literal(name), taken=f"{state.taken:,d}", refused=refused),
+        )
         return
     if state.asks:
         _ask(house, state)
@@ -108,36 +125,54 @@ def _told(house: Courthouse, state: ImportProgress) -> None:
         if state.error:
             st.error(literal(state.error))
         elif state.done is not None:
-            refused = f"; {state.done.refused:,d} records were refused" if state.done.refused else ""
-            st.success(f"{literal(name)}: {state.done.taken:,d} rows are in{refused}.", icon=":material/check:")
-        if st.button("Close", key=f"dataset_close_{name}"):
+            refused = (
+                _("; {refused} records were refused", refused=f"{state.done.refused:,d}") if state.done.refused else ""
+            )
+            st.success(
+                _(
+                    "{name}: {taken} rows are in{refused}.",
+                    name=literal(name),
+                    taken=f"{state.done.taken:,d}",
+                    refused=refused,
+                ),
+                icon=":material/check:",
+            )
+        if st.button(_("Close"), key=f"dataset_close_{name}"):
             del house.dataset_imports.under_way[name]
             st.rerun(scope="app")
     if state.done is not None and state.done.problems:
-        with st.expander(f"Why {state.done.refused:,d} records were refused"):
+        with st.expander(_("Why {refused} records were refused", refused=f"{state.done.refused:,d}")):
             inert("\n".join(str(problem) for problem in state.done.problems[:100]), small=True)
     if state.done is not None and state.done.remarks:
-        with st.expander("Remarks"):
-            inert("\n".join(f"{text} ({times} times)" for text, times in state.done.remarks.items()), small=True)
+        with st.expander(_("Remarks")):
+            inert(
+                "\n".join(
+                    _("{text} ({times} times)", text=translated(text), times=times)
+                    for text, times in state.done.remarks.items()
+                ),
+                small=True,
+            )
 
 
 def _ask(house: Courthouse, state: ImportProgress) -> None:
     """The file's labels are numbers: a person says what each means."""
     with st.form(f"dataset_names_{state.order.name}", border=True):
         st.warning(
-            f"The labels of {literal(state.order.name)} are numbers, and the file does not say what they mean. Give each its name, "
-            "as the dataset's own description has it: in one benchmark 0 is “entailment”, in another “not entailment”.",
+            _(
+                "The labels of {name} are numbers, and the file does not say what they mean. Give each its name, as the dataset's own description has it: in one benchmark 0 is “entailment”, in another “not entailment”.",
+                name=literal(state.order.name),
+            ),
             icon=":material/help:",
         )
         columns = st.columns(min(4, max(1, len(state.asks))))
         names = {
             number: columns[place % len(columns)].text_input(
-                f"Name of {literal(number)}", key=f"dataset_name_{state.order.name}_{number}"
+                _("Name of {number}", number=literal(number)), key=f"dataset_name_{state.order.name}_{number}"
             )
             for place, number in enumerate(state.asks)
         }
-        pressed = st.form_submit_button("Import with these names", type="primary")
-    if st.button("Give it up", key=f"dataset_no_names_{state.order.name}"):
+        pressed = st.form_submit_button(_("Import with these names"), type="primary")
+    if st.button(_("Give it up"), key=f"dataset_no_names_{state.order.name}"):
         del house.dataset_imports.under_way[state.order.name]
         st.rerun(scope="app")
     if pressed:

@@ -13,11 +13,13 @@ from courtroom.datasets.statistics import ALL, Statistics, measure
 from courtroom.datasets.store import THREE_ONE_TWO
 from courtroom.errors import CourtroomError
 from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
+from courtroom.language import _, translated
 from pages.parts.experiments.dataset_import import import_form, imports_under_way
 from pages.parts.experiments.samples import sample_buttons
 from pages.parts.shared.case_view import MARKS
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
+from pages.parts.shared.table import table
 from pages.parts.shared.units import many
 
 MOST_PROBLEMS = 50
@@ -33,15 +35,19 @@ def draw_datasets() -> None:
     sample_buttons(house)
     if not infos:
         st.info(
-            "No dataset is here yet. Import a file, a ZIP file or a folder above, or take bundled cases: a dataset is a collection of cases with what is "
-            "known of their outcome, and experiments run on it.",
+            _(
+                "No dataset is here yet. Import a file, a ZIP file or a folder above, or take bundled cases: a dataset is a collection of cases with what is "
+                "known of their outcome, and experiments run on it."
+            ),
             icon=":material/dataset:",
         )
         return
-    st.dataframe(_listed(infos), hide_index=True, width="stretch")
+    table(_listed(infos))
     names = [info.name for info in infos]
     known = st.session_state.get("dataset_chosen")
-    name = st.selectbox("Dataset", names, names.index(known) if known in names else 0, key="dataset_chosen")
+    name = st.selectbox(
+        _("Dataset"), names, names.index(known) if known in names else 0, key="dataset_chosen", format_func=translated
+    )
     _one(house, next(info for info in infos if info.name == name))
 
 
@@ -63,21 +69,23 @@ def _listed(infos: list[DatasetInfo]) -> pd.DataFrame:
 
 
 def _one(house: Courthouse, info: DatasetInfo) -> None:
-    found = _measured(house, info.name, info.version)
+    with st.spinner(_("Counting ...")):
+        found = _measured(house, info.name, info.version)
     whole = found.counts[ALL]
     top = st.columns(4)
-    top[0].metric("Rows", f"{whole.rows:,}")
-    top[1].metric("Outcome known", f"{whole.known:,}")
-    top[2].metric("Categories", f"{len(whole.categories):,}")
-    top[3].metric("Median characters", f"{whole.length.median:,.0f}")
-    st.dataframe(pd.DataFrame(found.rows()), hide_index=True, width="stretch")
+    top[0].metric(_("Rows"), f"{whole.rows:,}")
+    top[1].metric(_("Outcome known"), f"{whole.known:,}")
+    top[2].metric(_("Categories"), f"{len(whole.categories):,}")
+    top[3].metric(_("Median characters"), f"{whole.length.median:,.0f}")
+    table(pd.DataFrame(found.rows()))
     shown = st.segmented_control(
-        "Show",
+        _("Show"),
         ["Figures", "Rows", "Splits", "Check", "Delete"],
         default="Figures",
         required=True,
         key=f"dataset_shown_{info.name}",
         label_visibility="collapsed",
+        format_func=literal,
     )
     if shown == "Figures":
         _figures(found)
@@ -91,7 +99,7 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
         _delete(house, info)
 
 
-@st.cache_data(show_spinner="Counting ...", max_entries=20)
+@st.cache_data(show_spinner=False, max_entries=20)
 def _measured(_house: Courthouse, name: str, version: str) -> Statistics:
     """A version never changes, so it is counted once."""
     return measure(_house.datasets, name, version)
@@ -102,27 +110,31 @@ def _figures(found: Statistics) -> None:
     whole = found.counts[ALL]
     left, right = st.columns(2, gap="large")
     with left:
-        st.caption("Rows of each category")
+        st.caption(_("Rows of each category"))
         st.plotly_chart(draw_categories(found, theme), key="dataset_categories")
         if whole.margins:
-            st.caption("By how much the real jury's winner is ahead")
+            st.caption(_("By how much the real jury's winner is ahead"))
             st.plotly_chart(draw_margins(found, theme), key="dataset_margins")
     with right:
-        st.caption("Length of what a member reads")
+        st.caption(_("Length of what a member reads"))
         st.plotly_chart(draw_lengths(found, theme), key="dataset_lengths")
         if whole.outcomes and whole.outcomes != whole.categories:
-            st.caption("Known outcomes")
+            st.caption(_("Known outcomes"))
             st.plotly_chart(draw_outcomes(found, theme), key="dataset_outcomes")
         if whole.classes:
-            number = st.selectbox("Rows by", list(whole.classes), key=f"dataset_number_{found.info.name}")
+            number = st.selectbox(
+                _("Rows by"), list(whole.classes), key=f"dataset_number_{found.info.name}", format_func=translated
+            )
             st.plotly_chart(draw_numbers(found, number, theme), key="dataset_numbers")
 
 
 def _rows(house: Courthouse, info: DatasetInfo) -> None:
     top = st.columns([2, 3, 3])
-    split = top[0].selectbox("Split", ["all", *info.splits], key=f"dataset_split_{info.name}")
-    text = top[1].text_input("Holds this text", key=f"dataset_contains_{info.name}")
-    drawn = top[2].toggle("Draw by chance", key=f"dataset_drawn_{info.name}")
+    split = top[0].selectbox(
+        _("Split"), ["all", *info.splits], key=f"dataset_split_{info.name}", format_func=translated
+    )
+    text = top[1].text_input(_("Holds this text"), key=f"dataset_contains_{info.name}")
+    drawn = top[2].toggle(_("Draw by chance"), key=f"dataset_drawn_{info.name}")
     rows = list(
         house.datasets.rows(
             info.name,
@@ -134,7 +146,7 @@ def _rows(house: Courthouse, info: DatasetInfo) -> None:
         )
     )
     if not rows:
-        st.info("No row fits. Use other words, or another split.", icon=":material/filter_alt_off:")
+        st.info(_("No row fits. Use other words, or another split."), icon=":material/filter_alt_off:")
     for row in rows:
         with st.expander(literal(" · ".join(filter(None, (row.id, row.split, row.category, row.case.title))))):
             for title, told in row.case.sections():
@@ -145,25 +157,27 @@ def _rows(house: Courthouse, info: DatasetInfo) -> None:
     problems = house.datasets.problems(info.name, info.version)
     if problems:
         refused = house.datasets.refused(info.name, info.version)
-        with st.expander(f"{refused:,} records were not taken in"):
+        with st.expander(_("{refused} records were not taken in", refused=f"{refused:,}")):
             inert("\n".join(str(problem) for problem in problems[:MOST_PROBLEMS]), small=True)
 
 
 def _splits(house: Courthouse, info: DatasetInfo) -> None:
     st.caption(
-        "A new version, in which each split has its share of every category and outcome; of disputes, of every category and vote "
-        "margin. Rows of one record, and rows with the same text, stay together. The version before stays as it is."
+        _(
+            "A new version, in which each split has its share of every category and outcome; of disputes, of every category and vote "
+            "margin. Rows of one record, and rows with the same text, stay together. The version before stays as it is."
+        )
     )
     with st.form(f"dataset_split_form_{info.name}", border=True):
         columns = st.columns(4)
         shares = {
             split: columns[number].number_input(
-                f"Share of {literal(split)}", 0.0, 1_000.0, float(share), key=f"dataset_share_{split}"
+                _("Share of {split}", split=literal(split)), 0.0, 1_000.0, float(share), key=f"dataset_share_{split}"
             )
             for number, (split, share) in enumerate(THREE_ONE_TWO.items())
         }
-        seed = columns[3].number_input("Seed", 0, 2**31 - 1, 0, key="dataset_seed")
-        pressed = st.form_submit_button("Split", type="primary")
+        seed = columns[3].number_input(_("Seed"), 0, 2**31 - 1, 0, key="dataset_seed")
+        pressed = st.form_submit_button(_("Split"), type="primary")
     if pressed:
         try:
             made = house.datasets.split(
@@ -175,14 +189,15 @@ def _splits(house: Courthouse, info: DatasetInfo) -> None:
         st.session_state["dataset_told"] = made.version
         st.rerun()
     if st.session_state.pop("dataset_told", None) == info.version:
-        st.success(f"The version {literal(info.version)} is split.")
+        st.success(_("The version {version} is split.", version=literal(info.version)))
 
 
 def _check(house: Courthouse, info: DatasetInfo) -> None:
     found = examine(house.datasets, info.name, info.version)
-    near = _near(house, info.name, info.version)
+    with st.spinner(_("Comparing ...")):
+        near = _near(house, info.name, info.version)
     if found.clean and not found.sentences() and not near.found:
-        st.success(f"Nothing is wrong with these {many(info.count, 'row')}.", icon=":material/check:")
+        st.success(_("Nothing is wrong with these {count}.", count=many(info.count, "row")), icon=":material/check:")
     for sentence in found.sentences():
         (st.info if found.clean else st.warning)(literal(sentence))
     same = [
@@ -200,7 +215,7 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
         for one in those
     ]
     if same:
-        st.dataframe(pd.DataFrame(same), hide_index=True, width="stretch")
+        table(pd.DataFrame(same))
     for sentence in near.sentences():
         st.info(literal(sentence))
     if near.pairs:
@@ -212,11 +227,11 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
             }
             for one in near.pairs
         ]
-        alike = st.column_config.NumberColumn(format="percent")
-        st.dataframe(pd.DataFrame(pairs), hide_index=True, width="stretch", column_config={"Alike": alike})
+        alike = st.column_config.NumberColumn(_("Alike"), format="percent")
+        table(pd.DataFrame(pairs), {"Alike": alike})
 
 
-@st.cache_data(show_spinner="Comparing ...", max_entries=20)
+@st.cache_data(show_spinner=False, max_entries=20)
 def _near(_house: Courthouse, name: str, version: str) -> NearDuplicates:
     """A version never changes, so its rows are compared once."""
     return near_duplicates(_house.datasets, name, version)
@@ -224,10 +239,12 @@ def _near(_house: Courthouse, name: str, version: str) -> NearDuplicates:
 
 def _delete(house: Courthouse, info: DatasetInfo) -> None:
     versions = house.datasets.versions(info.name)
-    st.markdown(f"The dataset has {many(len(versions), 'version')}. Runs keep the cases that they have.")
+    st.markdown(
+        _("The dataset has {versions}. Runs keep the cases that they have.", versions=many(len(versions), "version"))
+    )
     with st.container(horizontal=True):
-        one = len(versions) > 1 and st.button("Delete this version", key="dataset_delete_version")
-        whole = st.button("Delete the dataset", key="dataset_delete", icon=":material/delete:")
+        one = len(versions) > 1 and st.button(_("Delete this version"), key="dataset_delete_version")
+        whole = st.button(_("Delete the dataset"), key="dataset_delete", icon=":material/delete:")
     if one or whole:
         try:
             house.experiments.delete_dataset(info.name, None if whole else info.version)

@@ -6,8 +6,9 @@ import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.recipes import FIRST, recipe
+from courtroom.language import _
 from pages.parts.experiments.recipes import use
-from pages.parts.shared.inert import literal
+from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.units import many, moment
 
 
@@ -31,19 +32,28 @@ def experiment_list(house: Courthouse) -> None:
         done = sum(number for (_, state), number in counts.items() if state == "done")
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             st.markdown(
-                f"**{literal(one.experiment.title or one.name)}** · {literal(one.experiment.dataset.name)} · "
-                f"{many(len(one.experiment.arms), 'arm')} · {done:,} of {sum(counts.values()):,} cells · "
-                f"{literal(one.status)} · {moment(one.created)}"
+                _(
+                    "**{title}** · {name} · {arms} · {done} of {values} cells · {status} · {created}",
+                    title=literal(one.experiment.title or one.name),
+                    name=literal(one.experiment.dataset.name),
+                    arms=many(len(one.experiment.arms), "arm"),
+                    done=f"{done:,}",
+                    values=f"{sum(counts.values()):,}",
+                    status=literal(one.status),
+                    created=moment(one.created),
+                )
             )
-            if st.button("Open", key=f"open-{one.id}", type="primary"):
+            if st.button(_("Open"), key=f"open-{one.id}", type="primary"):
                 open_experiment(one.id)
 
 
 def _welcome(house: Courthouse) -> None:
     """What an experiment is, one that is ready, and the other ways to begin."""
     st.markdown(
-        "No experiment yet. An experiment runs several *arms* on the same cases: procedures, models, or single settings. It then shows a table that "
-        "says which arm is better, by how much, whether the difference holds, and what each costs."
+        _(
+            "No experiment yet. An experiment runs several *arms* on the same cases: procedures, models, or single settings. It then shows a table that "
+            "says which arm is better, by how much, whether the difference holds, and what each costs."
+        )
     )
     first = recipe(FIRST)
     if first is not None:
@@ -52,21 +62,21 @@ def _welcome(house: Courthouse) -> None:
             for remark in first.remarks:
                 st.markdown(literal(remark))
             st.button(
-                "Set it up",
+                _("Set it up"),
                 key="experiment-first",
                 type="primary",
                 icon=":material/science:",
                 on_click=use,
                 args=(house, first),
             )
-    st.markdown("Or begin in another way:")
+    st.markdown(_("Or begin in another way:"))
     with st.container(horizontal=True):
         for part, title, icon in (
             ("Recipes", "Use a recipe of a paper", ":material/menu_book:"),
             ("Datasets", "Bring a dataset", ":material/upload:"),
             ("New", "Choose cases and arms", ":material/tune:"),
         ):
-            st.button(title, key=f"experiment-to-{part}", icon=icon, on_click=_turn_to, args=(part,))
+            st.button(declared(title), key=f"experiment-to-{part}", icon=icon, on_click=_turn_to, args=(part,))
 
 
 def _turn_to(part: str) -> None:

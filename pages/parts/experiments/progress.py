@@ -12,8 +12,10 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.experiments.store import State, StoredExperiment
+from courtroom.language import _
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.table import table
 from pages.parts.shared.units import count, duration, money
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green"]]] = {
@@ -33,27 +35,40 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
     icon, word, colour = STATUS[kept.status]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(word, icon=icon, color=colour)
-        if kept.status == "running" and st.button("Pause", icon=":material/pause:", key="experiment-pause"):
+        if kept.status == "running" and st.button(_("Pause"), icon=":material/pause:", key="experiment-pause"):
             do(lambda: house.experiments.pause(kept.id))
         if kept.status == "paused" and st.button(
-            "Go on", icon=":material/play_arrow:", key="experiment-go", type="primary"
+            _("Go on"), icon=":material/play_arrow:", key="experiment-go", type="primary"
         ):
             do(lambda: house.experiments.go(kept.id, typed_keys()))
         if kept.status == "paused":
             _budget(house, kept)
-        with st.popover("Delete", icon=":material/delete:"):
+        with st.popover(_("Delete"), icon=":material/delete:"):
             st.caption(
-                "The experiment and its runs are deleted. All answers stay: the same experiment again asks nothing."
+                _("The experiment and its runs are deleted. All answers stay: the same experiment again asks nothing.")
             )
-            if st.button("Delete the experiment", key="experiment-delete", type="primary"):
+            if st.button(_("Delete the experiment"), key="experiment-delete", type="primary"):
                 house.experiments.delete(kept.id)
                 leave()
     if kept.reason:
         st.caption(literal(kept.reason))
     if ended < total:
         spent = [cost for _, _, cost in store.took(kept.id).values()]
-        paid = f", {literal(money(sum(cost for cost in spent if cost is not None)))} so far" if any(spent) else ""
-        st.progress(ended / total, f"{ended:,} of {total:,} cells{_left(kept, ended, total)}{paid}")
+        paid = (
+            _(", {cost} so far", cost=literal(money(sum(cost for cost in spent if cost is not None))))
+            if any(spent)
+            else ""
+        )
+        st.progress(
+            ended / total,
+            _(
+                "{ended} of {total} cells{left}{paid}",
+                ended=f"{ended:,}",
+                total=f"{total:,}",
+                left=_left(kept, ended, total),
+                paid=paid,
+            ),
+        )
         _by_arm(kept, counts, store.took(kept.id))
 
 
@@ -69,22 +84,22 @@ def _by_arm(
             {"Arm": arm.name, "Progress": share, "Done": done, "Failed": failed, "Calls": count(calls),
              "Tokens": count(tokens), "Money": money(cost) if calls else "–"}
         )  # fmt: skip
-    bar = st.column_config.ProgressColumn("Progress", format="percent", min_value=0, max_value=1)
-    st.dataframe(pd.DataFrame(lines), hide_index=True, width="stretch", column_config={"Progress": bar})
+    bar = st.column_config.ProgressColumn(_("Progress"), format="percent", min_value=0, max_value=1)
+    table(pd.DataFrame(lines), {"Progress": bar})
 
 
 def _budget(house: Courthouse, kept: StoredExperiment) -> None:
     """Another budget: money, and calls or tokens where they are limited."""
-    with st.popover("Budget", icon=":material/payments:"):
-        st.caption("Of the whole experiment; 0 is no limit.")
+    with st.popover(_("Budget"), icon=":material/payments:"):
+        st.caption(_("Of the whole experiment; 0 is no limit."))
         now = kept.experiment.budget
-        money_ = st.number_input("US$", 0.0, None, now.money or 0.0, key="experiment-new-budget")
+        money_ = st.number_input(_("US$"), 0.0, None, now.money or 0.0, key="experiment-new-budget")
         given: dict[str, float | None] = {"money": money_ or None}
         for name, title in (("calls", "Calls"), ("tokens", "Tokens")):
             limit = getattr(now, name)
             if limit is not None:
                 given[name] = int(st.number_input(title, 0, None, limit, key=f"experiment-new-{name}")) or None
-        if st.button("Set", key="experiment-set-budget"):
+        if st.button(_("Set"), key="experiment-set-budget"):
             budget = now.model_copy(update=given)
             house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
             st.rerun()
@@ -96,7 +111,7 @@ def _left(kept: StoredExperiment, ended: int, total: int) -> str:
         return ""
     seen = st.session_state.setdefault(f"experiment-seen-{kept.id}", (time.monotonic(), ended))
     since, gone = time.monotonic() - seen[0], ended - seen[1]
-    return f", about {duration(since / gone * (total - ended))} left" if gone > 0 else ""
+    return _(", about {since} left", since=duration(since / gone * (total - ended))) if gone > 0 else ""
 
 
 def leave() -> None:

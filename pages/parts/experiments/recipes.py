@@ -9,6 +9,7 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample, samples
 from courtroom.experiments.recipes import Recipe, recipes
+from courtroom.language import _
 from pages.parts.shared.inert import literal
 from pages.parts.shared.units import many
 
@@ -19,8 +20,10 @@ HOW = "Datasets, above, imports files. The page docs/reproduce.md says where eac
 def recipe_list(house: Courthouse) -> None:
     """All of them, those of one paper together."""
     st.caption(
-        "Each table and figure of the five papers that rests on runs is an experiment that is ready to use: its rows are the arms, its columns "
-        "the measures. You can run it as it stands, or with other cases and models."
+        _(
+            "Each table and figure of the five papers that rests on runs is an experiment that is ready to use: its rows are the arms, its columns "
+            "the measures. You can run it as it stands, or with other cases and models."
+        )
     )
     for paper, those in groupby(recipes(), lambda one: one.paper):
         st.subheader(literal(paper) if paper else WITHOUT_PAPER)
@@ -36,14 +39,17 @@ def _recipe(house: Courthouse, one: Recipe) -> None:
             with st.container(horizontal=True, vertical_alignment="center", width="content"):
                 st.badge(many(len(one.experiment.arms), "arm"), color="gray")
                 if ready(house, one):
-                    st.badge("Its cases are here", icon=":material/check:", color="green")
+                    st.badge(_("Its cases are here"), icon=":material/check:", color="green")
                 else:
-                    st.badge("Needs a dataset", icon=":material/dataset:", color="orange")
-                st.button("Use", key=f"recipe-{one.name}", on_click=use, args=(house, one))
+                    st.badge(_("Needs a dataset"), icon=":material/dataset:", color="orange")
+                st.button(_("Use"), key=f"recipe-{one.name}", on_click=use, args=(house, one))
         st.caption(literal(" ".join(one.remarks)))
         if not ready(house, one):
             st.caption(
-                f"**{literal(one.missing(house.datasets))}** Or use it with other cases of the same kind.",
+                _(
+                    "**{missing}** Or use it with other cases of the same kind.",
+                    missing=literal(one.missing(house.datasets)),
+                ),
                 help=literal(HOW),
             )
 

@@ -6,13 +6,14 @@ import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import CaseSample, add_sample, samples
+from courtroom.language import _
 from pages.parts.shared.inert import literal
 
 
 def sample_buttons(house: Courthouse) -> None:
     """A button for each; one that is here already says so."""
     here = {info.name for info in house.datasets.list()}
-    st.caption("Cases that come with Courtroom, as datasets. They are few and made up: good to try things with.")
+    st.caption(_("Cases that come with Courtroom, as datasets. They are few and made up: good to try things with."))
     with st.container(horizontal=True):
         for one in samples(house.library):
             st.button(
@@ -20,7 +21,7 @@ def sample_buttons(house: Courthouse) -> None:
                 key=f"sample-{one.name}",
                 icon=":material/check:" if one.name in here else ":material/add:",
                 disabled=one.name in here,
-                help=f"Add the dataset “{literal(one.name)}”.",
+                help=_("Add the dataset “{name}”.", name=literal(one.name)),
                 on_click=_add,
                 args=(house, one),
             )

@@ -12,11 +12,13 @@ from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.words import number, sentence, summary
 from courtroom.experiments.written import best_of, marks
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
+from courtroom.language import _, translated
 from pages.parts.experiments.audits import audits_view
 from pages.parts.experiments.breakdown_view import breakdown_view
 from pages.parts.experiments.cells_view import downloads, every_cell, failures
 from pages.parts.experiments.progress import leave, progress_view
 from pages.parts.shared.inert import literal
+from pages.parts.shared.table import in_language
 from pages.parts.shared.units import money
 
 LIVE_S = 1.0
@@ -31,11 +33,17 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
     experiment, store = kept.experiment, house.experiments.store
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"**{literal(experiment.title or experiment.name)}** · {literal(experiment.dataset.name)}, version "
-            f"{literal((experiment.dataset.version or '')[:8])}",
-            help="The version of the dataset is part of the experiment: a dataset that changes later changes nothing.",
+            _(
+                "**{title}** · {name}, version {version}",
+                title=literal(experiment.title or experiment.name),
+                name=literal(experiment.dataset.name),
+                version=literal((experiment.dataset.version or "")[:8]),
+            ),
+            help=_(
+                "The version of the dataset is part of the experiment: a dataset that changes later changes nothing."
+            ),
         )
-        if st.button("All experiments", icon=":material/arrow_back:", key="experiment-back"):
+        if st.button(_("All experiments"), icon=":material/arrow_back:", key="experiment-back"):
             leave()
     drawn = (kept.status, _ended(house, kept.id))
 
@@ -48,12 +56,13 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
 
     live()
     if not drawn[1]:
-        st.info("No cell is done yet.", icon=":material/hourglass_empty:")
+        st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
         return
-    found = _results(house, kept.id, tuple(sorted(store.counts(kept.id).items())), experiment.model_dump_json())
+    with st.spinner(_("Adding up ...")):
+        found = _results(house, kept.id, tuple(sorted(store.counts(kept.id).items())), experiment.model_dump_json())
     if kept.status == "running":
-        st.caption("The table shows what was done when the page was drawn.")
-        if st.button("Draw again", icon=":material/refresh:", key="experiment-draw"):
+        st.caption(_("The table shows what was done when the page was drawn."))
+        if st.button(_("Draw again"), icon=":material/refresh:", key="experiment-draw"):
             st.rerun()
     failures(house, found)
     if found.table.lines:
@@ -65,10 +74,16 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
 
 def _shown(house: Courthouse, found: ExperimentResults) -> None:
     groups = found.table.groups
-    group = st.selectbox("Cases", groups, key="experiment-group") if len(groups) > 1 else groups[0]
-    st.table(_table(found, group), border="horizontal", hide_index=True)
+    group = (
+        st.selectbox(_("Cases"), groups, key="experiment-group", format_func=translated)
+        if len(groups) > 1
+        else groups[0]
+    )
+    st.table(in_language(_table(found, group)), border="horizontal", hide_index=True)
     st.caption(
-        "In brackets: the 95 % interval over cases; the best value is bold. ▲ says than how many other arms an arm is shown to be better (corrected p below 0.05)."
+        _(
+            "In brackets: the 95 % interval over cases; the best value is bold. ▲ says than how many other arms an arm is shown to be better (corrected p below 0.05)."
+        )
     )
     for note in found.notes:
         st.caption(literal(note))
@@ -79,20 +94,22 @@ def _shown(house: Courthouse, found: ExperimentResults) -> None:
     for pair in [one for one in pairs if one.holds][:MOST_SENTENCES]:
         st.markdown(f"- {literal(sentence(pair))}")
     if pairs:
-        with st.expander(f"Every pair of arms ({len(pairs)})"):
+        with st.expander(_("Every pair of arms ({pairs})", pairs=len(pairs))):
             for pair in pairs:
                 st.markdown(f"- {literal(sentence(pair))}")
     known = {measure.name: measure for measure in found.measures}
     measure = known[
-        st.selectbox("Figures of", list(known), format_func=lambda one: known[one].title, key="experiment-of")
+        st.selectbox(_("Figures of"), list(known), format_func=lambda one: known[one].title, key="experiment-of")
     ]
     theme = st.context.theme.type or "light"
     st.plotly_chart(draw_values(found.table, group, measure, theme), key="experiment-values")
     if any(spent.calls for spent in found.table.spent.values()):
         st.subheader(
-            f"{literal(measure.title)} against cost",
-            help="In US dollars; in tokens where no money was paid, in calls where no tokens were counted. The line joins the arms that no other arm "
-            "beats for less.",
+            _("{title} against cost", title=literal(measure.title)),
+            help=_(
+                "In US dollars; in tokens where no money was paid, in calls where no tokens were counted. The line joins the arms that no other arm "
+                "beats for less."
+            ),
         )
         st.plotly_chart(draw_frontier(found.table, group, measure, theme), key="experiment-frontier")
     breakdown_view(found, group, measure, theme)
@@ -103,9 +120,9 @@ def _shown(house: Courthouse, found: ExperimentResults) -> None:
 def _matrix(house: Courthouse, found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
     groups = [found.groups[arm, group] for arm in found.arms if (arm, group) in found.groups]
     marks_ = sum(len(one.by_case) for one in groups)
-    st.subheader("Arms and cases", help="A circle is right, a cross is wrong. Choose a mark to open its run.")
+    st.subheader(_("Arms and cases"), help=_("A circle is right, a cross is wrong. Choose a mark to open its run."))
     if marks_ > MOST_MATRIX:
-        st.caption(f"{marks_:,} marks are too many to draw; the cells below have them all.")
+        st.caption(_("{marks} marks are too many to draw; the cells below have them all.", marks=f"{marks_:,}"))
         return
     event = st.plotly_chart(
         draw_matrix(groups, measure, theme), key="experiment-matrix", on_select="rerun", selection_mode="points"
@@ -115,7 +132,9 @@ def _matrix(house: Courthouse, found: ExperimentResults, group: str, measure: Me
         if run := run_of(found.rows, arm, case):
             st.session_state["run"] = run
             st.switch_page("pages/deliberation.py", query_params={"run": run})
-        st.caption(f"{literal(arm)} on {literal(case)} is a prediction made elsewhere: there is no run.")
+        st.caption(
+            _("{arm} on {case} is a prediction made elsewhere: there is no run.", arm=literal(arm), case=literal(case))
+        )
 
 
 def _table(found: ExperimentResults, group: str) -> pd.DataFrame:
@@ -136,7 +155,13 @@ def _table(found: ExperimentResults, group: str) -> pd.DataFrame:
             low = number(one.low, measure).removesuffix(" %")
             shown_value = f"**{value}**" if one.value == best[measure.name] else value
             mark = f" :green[▲ {more}]" if more else ""
-            shown[measure.title] = f"{shown_value} ({low} to {number(one.high, measure)}){mark}"
+            shown[measure.title] = _(
+                "{shown_value} ({low} to {number}){mark}",
+                shown_value=shown_value,
+                low=low,
+                number=number(one.high, measure),
+                mark=mark,
+            )
         spent = found.table.spent[arm]
         steady = found.steady[arm]
         shown |= {"Cases": f"{line.cases:,}", "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}", "Tokens": f"{spent.tokens:,}",

@@ -9,6 +9,7 @@ from courtroom.datasets import DatasetInfo
 from courtroom.errors import CourtroomError
 from courtroom.experiments.adapted import adapted
 from courtroom.experiments.spec import Experiment
+from courtroom.language import _, translated
 from courtroom.models.offers import Offer
 from courtroom.models.spec import OFFLINE, PERSON
 from pages.parts.experiments.samples import sample_buttons
@@ -31,8 +32,10 @@ def written_form(house: Courthouse, written: Experiment, remarks: tuple[str, ...
     infos = {info.name: info for info in house.datasets.list() if not kind or info.kind == kind}
     if not infos:
         st.warning(
-            f"No dataset with cases of its kind is here. Import one under the name “{literal(written.dataset.name)}”, or take "
-            "bundled cases.",
+            _(
+                "No dataset with cases of its kind is here. Import one under the name “{name}”, or take bundled cases.",
+                name=literal(written.dataset.name),
+            ),
             icon=":material/dataset:",
         )
         sample_buttons(house)
@@ -41,16 +44,18 @@ def written_form(house: Courthouse, written: Experiment, remarks: tuple[str, ...
     info, split, sample = _cases(written, infos, key)
     left, a, b = st.columns([3, 1, 1])
     names = [arm.name for arm in written.arms]
-    arms = left.multiselect("Arms", names, names, key=f"{key}-arms")
+    arms = left.multiselect(_("Arms"), names, names, key=f"{key}-arms", format_func=translated)
     repeats = int(
-        a.number_input("Repeats", 1, 1_000, written.repeats, key=f"{key}-repeats", help="Each with a seed of its own.")
+        a.number_input(
+            _("Repeats"), 1, 1_000, written.repeats, key=f"{key}-repeats", help=_("Each with a seed of its own.")
+        )
     )
     budget = b.number_input(
-        "Budget (US$)", 0.0, None, written.budget.money or 0.0, key=f"{key}-budget", help="0 is no limit."
+        _("Budget (US$)"), 0.0, None, written.budget.money or 0.0, key=f"{key}-budget", help=_("0 is no limit.")
     )
     model = _model(house, written, key)
     if not arms:
-        st.caption("Choose at least one arm.")
+        st.caption(_("Choose at least one arm."))
         return None
     try:
         found = adapted(
@@ -75,19 +80,27 @@ def _cases(written: Experiment, infos: dict[str, DatasetInfo], key: str) -> tupl
     wanted = written.dataset
     names = list(infos)
     info = infos[
-        left.selectbox("Dataset", names, names.index(wanted.name) if wanted.name in infos else 0, key=f"{key}-dataset")
+        left.selectbox(
+            _("Dataset"),
+            names,
+            names.index(wanted.name) if wanted.name in infos else 0,
+            key=f"{key}-dataset",
+            format_func=translated,
+        )
     ]
     splits = ["", *info.splits]
     split = middle.selectbox(
-        "Split", splits, splits.index(wanted.split) if wanted.split in splits else 0,
+        _("Split"), splits, splits.index(wanted.split) if wanted.split in splits else 0,
         key=f"{key}-split-{info.name}", format_func=lambda one: one or "all",
     )  # fmt: skip
     drawn = min(wanted.sample or 0, info.count)
-    sample = right.number_input("Cases drawn (0 is all)", 0, info.count, drawn, key=f"{key}-sample-{info.name}")
+    sample = right.number_input(_("Cases drawn (0 is all)"), 0, info.count, drawn, key=f"{key}-sample-{info.name}")
     if wanted.name not in infos:
         st.caption(
-            f"It is written for the dataset “{literal(wanted.name)}”, which is not here. Other cases of the same kind stand in; the table "
-            "is then not the paper's."
+            _(
+                "It is written for the dataset “{name}”, which is not here. Other cases of the same kind stand in; the table is then not the paper's.",
+                name=literal(wanted.name),
+            )
         )
     return info, split, int(sample)
 
@@ -99,8 +112,8 @@ def _model(house: Courthouse, written: Experiment, key: str) -> str:
         return AS_WRITTEN
     known: dict[str, Offer] = {label: one for label, one in reachable(house.connections).items() if one.id != PERSON}
     chosen = st.selectbox(
-        "Models", [AS_WRITTEN, *known], key=f"{key}-model", accept_new_options=True,
-        format_func=lambda one: one or f"as written: {', '.join(own[:4])}{' ...' if len(own) > 4 else ''}",
-        help="One model for every member of every arm, in place of those that are written.",
+        _("Models"), [AS_WRITTEN, *known], key=f"{key}-model", accept_new_options=True,
+        format_func=lambda one: one or _("as written: {own}{value}", own=', '.join(own[:4]), value=' ...' if len(own) > 4 else ''),
+        help=_("One model for every member of every arm, in place of those that are written."),
     )  # fmt: skip
     return known[chosen].id if chosen in known else (chosen or AS_WRITTEN).strip()

@@ -12,10 +12,12 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import BUNDLED, kept_as, origins
 from courtroom.knowledge.ranking import Found, Mode
+from courtroom.language import _, ngettext, translated
 from courtroom.law.charge import Charge
 from courtroom.law.statute import Statute
 from pages.parts.shared.embedding_choice import embedding_choice
 from pages.parts.shared.inert import inert, literal
+from pages.parts.shared.table import table
 from pages.parts.shared.units import count
 from pages.parts.shared.unreadable_rows import unreadable_rows
 
@@ -32,16 +34,24 @@ MODES: dict[Mode, str] = {"hybrid": "By both, fused", "dense": "By meaning (dens
 def collection_view(house: Courthouse, name: str) -> None:
     """Search field, ranks, then the records."""
     bases = house.knowledge.bases()
-    base = st.selectbox("Knowledge base", bases, key=f"base-{name}") if len(bases) > 1 else BUNDLED
+    base = (
+        st.selectbox(_("Knowledge base"), bases, key=f"base-{name}", format_func=translated)
+        if len(bases) > 1
+        else BUNDLED
+    )
     embedding = embedding_choice(house.settings.embedding, "", f"embedding-{name}")
     collection = house.knowledge.using(embedding).of(name, base)  # type: ignore[arg-type]
-    told = TOLD[name] if base == BUNDLED else _made_of(house, name, base)
-    st.caption(f"{told} {count(len(collection))} records.")
+    told = translated(TOLD[name]) if base == BUNDLED else _made_of(house, name, base)
+    st.caption(_("{told} {collection} records.", told=told, collection=count(len(collection))))
     top = st.columns([5, 2], vertical_alignment="bottom")
     text = top[0].text_input(
-        "Search by matter", placeholder="a wallet taken on a bus · 在公交车上扒窃", key=f"search-{collection.name}"
+        _("Search by matter"),
+        placeholder=_("a wallet taken on a bus · 在公交车上扒窃"),
+        key=f"search-{collection.name}",
     )
-    mode = top[1].selectbox("Order", list(MODES), format_func=MODES.__getitem__, key=f"mode-{collection.name}")
+    mode = top[1].selectbox(
+        _("Order"), list(MODES), format_func=lambda mode: translated(MODES[mode]), key=f"mode-{collection.name}"
+    )
     if text.strip():
         try:
             found = house.runner.do(collection.search(text, PAGE, mode)).result()
@@ -49,18 +59,20 @@ def collection_view(house: Courthouse, name: str) -> None:
             st.error(literal(str(error)))
             return
         if not found:
-            st.info("Nothing fits. Use other words, or another order.", icon=":material/filter_alt_off:")
+            st.info(_("Nothing fits. Use other words, or another order."), icon=":material/filter_alt_off:")
             return
         scores_table([(title_of(one.record), one) for one in found])
         for one in found:
             record_view(one.record)
         return
     if not len(collection):
-        st.info("Nothing is here yet. Import a file above.", icon=":material/auto_stories:")
+        st.info(_("Nothing is here yet. Import a file above."), icon=":material/auto_stories:")
         return
     pages = (len(collection) - 1) // PAGE + 1
     page = (
-        st.number_input(f"Page of {pages}", 1, pages, 1, key=f"page-{collection.name}", width=160) if pages > 1 else 1
+        st.number_input(_("Page of {pages}", pages=pages), 1, pages, 1, key=f"page-{collection.name}", width=160)
+        if pages > 1
+        else 1
     )
     unreadable_rows(collection.unreadable((page - 1) * PAGE, PAGE))
     for record in collection.page((page - 1) * PAGE, PAGE):
@@ -70,8 +82,10 @@ def collection_view(house: Courthouse, name: str) -> None:
 def _made_of(house: Courthouse, name: str, base: str) -> str:
     """Which files a collection of an imported base is made of."""
     files = origins(house.database, kept_as(name, base))
-    listed = "; ".join(f"{literal(origin.file)} ({origin.records:d} records)" for origin in files)
-    return f"Imported from {listed}." if files else "Imported."
+    listed = "; ".join(
+        _("{file} ({records} records)", file=literal(origin.file), records=f"{origin.records:d}") for origin in files
+    )
+    return _("Imported from {listed}.", listed=listed) if files else _("Imported.")
 
 
 def scores_table(rows: list[tuple[str, Found[Any]]]) -> None:
@@ -89,16 +103,20 @@ def scores_table(rows: list[tuple[str, Found[Any]]]) -> None:
             for title, one in rows
         ]
     )
-    similarity = st.column_config.ProgressColumn("Similarity", min_value=0.0, max_value=1.0, format="%.2f")
-    st.dataframe(frame, hide_index=True, width="stretch", column_config={"Similarity": similarity})
+    similarity = st.column_config.ProgressColumn(_("Similarity"), min_value=0.0, max_value=1.0, format="%.2f")
+    table(frame, {"Similarity": similarity})
 
 
 def title_of(record: Any) -> str:
     """What a list calls a record."""
     if isinstance(record, Statute):
-        return f"Article {record.id} · {' · '.join(filter(None, (record.title.zh, record.title.en)))}".strip(" ·")
+        return _(
+            "Article {id} · {title}", id=record.id, title=" · ".join(filter(None, (record.title.zh, record.title.en)))
+        ).strip(" ·")
     if isinstance(record, Charge):
-        articles = f"article{'s' * (len(record.articles) > 1)} {', '.join(record.articles)}"
+        articles = ngettext(
+            "article {articles}", "articles {articles}", len(record.articles), articles=", ".join(record.articles)
+        )
         return f"{' · '.join(filter(None, (record.name.zh, record.name.en)))} ({articles})"
     if isinstance(record, CriminalCase):
         charges = "; ".join((record.gold.charges or ()) if record.gold else ())
@@ -111,15 +129,17 @@ def record_view(record: Any) -> None:
     with st.expander(literal(title_of(record))):
         if isinstance(record, Statute):
             if record.digest:
-                st.badge("Unofficial digest", color="orange")
+                st.badge(_("Unofficial digest"), color="orange")
             for text in (record.text.zh, record.text.en):
                 inert(text)
             for band in record.bands:
-                extra = (", or life" if band.life else "") + (", or death" if band.death else "")
+                extra = (_(", or life") if band.life else "") + (_(", or death") if band.death else "")
                 when = " · ".join(filter(None, (band.when.zh, band.when.en)))
-                inert(f"• {when}: {band.least} to {band.most} months{extra}", small=True)
+                term = _("{least} to {most} months", least=band.least, most=band.most)
+                inert(f"• {when}: {term}{extra}", small=True)
             if record.charges:
-                inert("Charges: " + "; ".join(f"{c.zh} {c.en}".strip() for c in record.charges), small=True)
+                charges = "; ".join(f"{c.zh} {c.en}".strip() for c in record.charges)
+                inert(_("Charges: {charges}", charges=charges), small=True)
             if record.interpretation:
                 inert(record.interpretation, small=True, faint=True)
         elif isinstance(record, Charge):

@@ -13,6 +13,7 @@ from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Search
+from courtroom.language import _, translated
 from courtroom.models.spec import OFFLINE
 from pages.parts.shared.case_view import MARKS
 from pages.parts.shared.embedding_choice import embedding_choice
@@ -27,14 +28,16 @@ def disputes_base(house: Courthouse) -> None:
     """Browse, search, edit, import, distil."""
     base = house.knowledge.precedents
     st.caption(
-        "Similar precedents are looked up for every hearing, and each juror is given the norms closest to its persona."
+        _(
+            "Similar precedents are looked up for every hearing, and each juror is given the norms closest to its persona."
+        )
     )
     embedding = embedding_choice(house.settings.embedding, "", "embedding-disputes")
 
     if deleted := st.session_state.get("deleted_precedent"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"“{literal(deleted.title)}” is deleted.")
-            if st.button("Undo", icon=":material/undo:"):
+            st.markdown(_("“{title}” is deleted.", title=literal(deleted.title)))
+            if st.button(_("Undo"), icon=":material/undo:"):
                 base.add([deleted])
                 del st.session_state["deleted_precedent"]
                 st.rerun()
@@ -42,9 +45,11 @@ def disputes_base(house: Courthouse) -> None:
     unreadable_rows(base.collection.unreadable())
     everything = base.all()
     top = st.columns([4, 3, 2])
-    text = top[0].text_input("Search by matter", placeholder="a battery that was replaced")
-    category = top[1].selectbox("Category", ["All", *sorted({p.category for p in everything})])
-    winner = top[2].selectbox("Won by", ["Either", *SIDES])
+    text = top[0].text_input(_("Search by matter"), placeholder=_("a battery that was replaced"))
+    category = top[1].selectbox(
+        _("Category"), ["All", *sorted({p.category for p in everything})], format_func=translated
+    )
+    winner = top[2].selectbox(_("Won by"), ["Either", *SIDES], format_func=translated)
     found: list[tuple[Precedent, float | None]]
     if text.strip() and everything:
         try:
@@ -62,56 +67,62 @@ def disputes_base(house: Courthouse) -> None:
     found = [(p, s) for p, s in found if category in ("All", p.category) and winner in ("Either", p.winner)]
     if not everything:
         st.info(
-            "The base is empty. Import precedents below, or add one from a case whose real jury is known.",
+            _("The base is empty. Import precedents below, or add one from a case whose real jury is known."),
             icon=":material/auto_stories:",
         )
     elif not found:
-        st.info("No precedent fits. Use other words, or loosen the filters.", icon=":material/filter_alt_off:")
+        st.info(_("No precedent fits. Use other words, or loosen the filters."), icon=":material/filter_alt_off:")
     pages = max(1, (len(found) - 1) // PAGE + 1)
-    page = st.number_input(f"Page of {pages}", 1, pages, 1, width=160) if pages > 1 else 1
+    page = st.number_input(_("Page of {pages}", pages=pages), 1, pages, 1, width=160) if pages > 1 else 1
     for precedent, similarity in found[(page - 1) * PAGE : page * PAGE]:
         _one(house, precedent, similarity)
 
     st.divider()
     left, middle, right = st.columns(3, gap="large")
     with left:
-        st.subheader("Import and export")
-        file = st.file_uploader("JSON or JSONL", type=["json", "jsonl"], help="The fields are those of the export.")
-        if file and st.button("Take in", type="primary"):
+        st.subheader(_("Import and export"))
+        file = st.file_uploader(
+            _("JSON or JSONL"), type=["json", "jsonl"], help=_("The fields are those of the export.")
+        )
+        if file and st.button(_("Take in"), type="primary"):
             report = base.import_file(file.getvalue())
             if report.taken:
-                st.success(f"{len(report.taken)} precedents taken in.")
+                st.success(_("{taken} precedents taken in.", taken=len(report.taken)))
             for problem in report.problems[:20]:
                 st.error(literal(problem))
         lines = "".join(p.model_dump_json() + "\n" for p in everything)
-        st.download_button("Export all", lines, "precedents.jsonl", "application/jsonl", icon=":material/download:")
+        st.download_button(_("Export all"), lines, "precedents.jsonl", "application/jsonl", icon=":material/download:")
     with middle:
-        st.subheader("From a case")
+        st.subheader(_("From a case"))
         known = [case for case in house.library.cases() if case.kind == "dispute" and case.real]
-        chosen = st.selectbox("A case whose real jury is known", known, format_func=lambda case: case.title)
-        if chosen and st.button("Add as a precedent"):
+        chosen = st.selectbox(_("A case whose real jury is known"), known, format_func=lambda case: case.title)
+        if chosen and st.button(_("Add as a precedent")):
             try:
                 case = house.library.case(chosen.id)
                 assert isinstance(case, Dispute)
                 base.add([from_dispute(case)])
-                st.toast("Added; its norms are still to be distilled.")
+                st.toast(_("Added; its norms are still to be distilled."))
                 st.rerun()
             except CourtroomError as error:
                 st.error(literal(str(error)))
     with right:
-        st.subheader("Distil norms")
+        st.subheader(_("Distil norms"))
         bare = [p for p in everything if not p.norms]
-        model = st.text_input("Model", OFFLINE, help="`offline`, or any LiteLLM model id.")
-        which = st.radio("Which", ["Those without norms", "Those found above"], horizontal=True)
+        model = st.text_input(_("Model"), OFFLINE, help=_("`offline`, or any LiteLLM model id."))
+        which = st.radio(_("Which"), ["Those without norms", "Those found above"], horizontal=True, format_func=literal)
         batch = bare if which == "Those without norms" else [p for p, _ in found]
-        if st.button(f"Distil {len(batch)}", disabled=not batch):
+        if st.button(_("Distil {batch}", batch=len(batch)), disabled=not batch):
             _distil(house, batch, model)
-        st.caption(f"{len(bare)} of {len(everything)} precedents are without norms.")
+        st.caption(
+            _("{bare} of {everything} precedents are without norms.", bare=len(bare), everything=len(everything))
+        )
 
 
 def _distil(house: Courthouse, chosen: list[Precedent], model: str) -> None:
     """Start a run that distils norms, and look at it."""
-    batch = PrecedentBatch(id="precedents", title=f"Norms of {len(chosen)} precedents", precedents=tuple(chosen))
+    batch = PrecedentBatch(
+        id="precedents", title=_("Norms of {chosen} precedents", chosen=len(chosen)), precedents=tuple(chosen)
+    )
     procedure = house.hearing(batch.kind)
     values = {**procedure.setup().model_dump(mode="json"), "model": {"id": model.strip() or OFFLINE}}
     try:
@@ -129,31 +140,42 @@ def _one(house: Courthouse, precedent: Precedent, similarity: float | None) -> N
     """One precedent, folded."""
     won = f"{MARKS[precedent.winner]} {literal(precedent.winner)} {precedent.buyer_votes:d}:{precedent.seller_votes:d}"
     near = f"{similarity:.2f} · " if similarity is not None else ""
-    norms = f"{len(precedent.norms)} norms" if precedent.norms else "no norms yet"
+    norms = _("{norms} norms", norms=len(precedent.norms)) if precedent.norms else _("no norms yet")
     with st.expander(
-        f"{near}**{literal(precedent.title)}** · {literal(precedent.category)} · {won} (buyer : seller) · {norms}"
+        _(
+            "{near}**{title}** · {category} · {won} (buyer : seller) · {norms}",
+            near=near,
+            title=literal(precedent.title),
+            category=literal(precedent.category),
+            won=won,
+            norms=norms,
+        )
     ):
         inert(precedent.dispute)
         left, right = st.columns(2, gap="large")
         with left:
-            st.caption("Jurors' opinions")
+            st.caption(_("Jurors' opinions"))
             for opinion in precedent.opinions:
                 inert(f"{MARKS[opinion.side]} {opinion.side}: {opinion.text}", small=True)
         with right:
             text = st.text_area(
-                "Norms, one a line", "\n".join(precedent.norms), key=f"norms-{precedent.id}", height=160
+                _("Norms, one a line"), "\n".join(precedent.norms), key=f"norms-{precedent.id}", height=160
             )
             norms_now = tuple(line.strip() for line in text.splitlines() if line.strip())[:8]
-            if norms_now != precedent.norms and st.button("Save the norms", key=f"save-{precedent.id}", type="primary"):
+            if norms_now != precedent.norms and st.button(
+                _("Save the norms"), key=f"save-{precedent.id}", type="primary"
+            ):
                 house.knowledge.precedents.add([precedent.model_copy(update={"norms": norms_now})])
                 st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(literal(precedent.source))
             if st.button(
-                "Distil anew", key=f"distil-{precedent.id}", help="By the offline model; choose another below the list."
+                _("Distil anew"),
+                key=f"distil-{precedent.id}",
+                help=_("By the offline model; choose another below the list."),
             ):
                 _distil(house, [precedent], OFFLINE)
-            if st.button("Delete", key=f"delete-{precedent.id}", icon=":material/delete:"):
+            if st.button(_("Delete"), key=f"delete-{precedent.id}", icon=":material/delete:"):
                 st.session_state["deleted_precedent"] = precedent
                 house.knowledge.precedents.delete(precedent.id)
                 st.rerun()

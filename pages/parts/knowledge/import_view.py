@@ -7,6 +7,7 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, How
+from courtroom.language import _, translated
 from pages.parts.shared.inert import literal
 
 LIVE_S = 0.5
@@ -24,26 +25,33 @@ def import_view(house: Courthouse, into: str) -> None:
     """The form, and what is under way."""
     if into not in FORMS:
         return
-    with st.expander("Import", icon=":material/upload:"):
-        file = st.file_uploader("A file", type=["json", "jsonl"], key=f"import-{into}")
+    with st.expander(_("Import"), icon=":material/upload:"):
+        file = st.file_uploader(_("A file"), type=["json", "jsonl"], key=f"import-{into}")
         base = st.text_input(
-            "Into the knowledge base",
+            _("Into the knowledge base"),
             IMPORTED,
             key=f"import-base-{into}",
-            help="A name of small letters, digits and hyphens; a new one makes a new base. What Courtroom brings along stays in "
-            f"the base “{BUNDLED}”.",
+            help=_(
+                "A name of small letters, digits and hyphens; a new one makes a new base. What Courtroom brings along stays in the base “{bundled}”.",
+                bundled=BUNDLED,
+            ),
         )
         how: How = st.radio(
-            "What the base holds already",
+            _("What the base holds already"),
             list(HOW),
-            format_func=HOW.__getitem__,
+            format_func=lambda how: translated(HOW[how]),
             key=f"import-how-{into}",
             horizontal=True,
         )
-        st.caption(f"{FORMS[into]} The whole file is checked first; one bad record, and nothing of it is taken in.")
-        if st.button("Check and take in", type="primary", disabled=file is None) and file is not None:
+        st.caption(
+            _(
+                "{forms} The whole file is checked first; one bad record, and nothing of it is taken in.",
+                forms=translated(FORMS[into]),
+            )
+        )
+        if st.button(_("Check and take in"), type="primary", disabled=file is None) and file is not None:
             try:
-                with st.spinner("Checking every record ..."):
+                with st.spinner(_("Checking every record ...")):
                     digest = house.imports.begin(into, file.name, file.getvalue(), base.strip(), how)  # type: ignore[arg-type]
                 house.take_in(digest)
                 st.session_state[SHOWN] = (into, base.strip())
@@ -61,22 +69,35 @@ def import_view(house: Courthouse, into: str) -> None:
             if state.running:
                 st.progress(
                     state.done / max(1, state.total),
-                    f"{literal(state.name)}: {literal(state.what)} {state.done:d} of {state.total:d}",
+                    _(
+                        "{name}: {what} {done} of {total}",
+                        name=literal(state.name),
+                        what=literal(state.what),
+                        done=f"{state.done:d}",
+                        total=f"{state.total:d}",
+                    ),
                 )
             elif state.error:
                 st.error(literal(state.error))
             else:
-                st.success(f"{literal(state.name)}: all {state.total:d} records are in.")
+                st.success(_("{name}: all {total} records are in.", name=literal(state.name), total=f"{state.total:d}"))
         if busy and not any(state.running for state in house.taking_in.values()):
             st.rerun()
         for job in house.imports.pending():
             if job.digest not in house.taking_in or not house.taking_in[job.digest].running:
                 with st.container(horizontal=True, vertical_alignment="center"):
-                    st.markdown(f"{literal(job.name)} was interrupted at {job.done:d} of {job.total:d} records.")
-                    if st.button("Go on", key=f"go-on-{job.digest}", type="primary"):
+                    st.markdown(
+                        _(
+                            "{name} was interrupted at {done} of {total} records.",
+                            name=literal(job.name),
+                            done=f"{job.done:d}",
+                            total=f"{job.total:d}",
+                        )
+                    )
+                    if st.button(_("Go on"), key=f"go-on-{job.digest}", type="primary"):
                         house.take_in(job.digest)
                         st.rerun()
-                    if st.button("Give it up", key=f"give-up-{job.digest}"):
+                    if st.button(_("Give it up"), key=f"give-up-{job.digest}"):
                         house.imports.give_up(job.digest)
                         st.rerun()
 

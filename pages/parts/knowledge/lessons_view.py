@@ -12,6 +12,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure, Source
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.lessons import RecordChange, Taught
+from courtroom.language import _, translated
 from courtroom.models.spec import OFFLINE
 from courtroom.text.diffs import changes
 from pages.parts.shared.blocks_view import diff_html
@@ -39,20 +40,24 @@ def lessons_view(house: Courthouse) -> None:
     """The record of learning, and training data for an expert."""
     for procedure, source in house.teaching:
         _training(house, procedure, source)
-    st.subheader("Steps of learning")
+    st.subheader(_("Steps of learning"))
     unreadable_rows(house.knowledge.lessons.unreadable())
     lessons = list(reversed(house.knowledge.lessons.all()))
     if not lessons:
         st.info(
-            "Nothing has been learned yet. The memory learns from cases whose real judgment is known; norms are distilled from "
-            "precedents of disputes.",
+            _(
+                "Nothing has been learned yet. The memory learns from cases whose real judgment is known; norms are distilled from "
+                "precedents of disputes."
+            ),
             icon=":material/school:",
         )
         return
-    wanted = st.multiselect("Show", list(PHASES), format_func=PHASES.__getitem__, placeholder="all steps")
+    wanted = st.multiselect(
+        _("Show"), list(PHASES), format_func=lambda phase: translated(PHASES[phase]), placeholder=_("all steps")
+    )
     shown = [taught for taught in lessons if not wanted or taught.phase in wanted]
     pages = max(1, (len(shown) - 1) // PAGE + 1)
-    page = st.number_input(f"Page of {pages}", 1, pages, 1, width=160) if pages > 1 else 1
+    page = st.number_input(_("Page of {pages}", pages=pages), 1, pages, 1, width=160) if pages > 1 else 1
     for taught in shown[(page - 1) * PAGE : page * PAGE]:
         _lesson(house, taught)
 
@@ -61,8 +66,10 @@ def _training(house: Courthouse, procedure: Procedure, source: Source) -> None:
     parts = house.read(source)
     with st.expander(f"{literal(source.title)}: {len(parts)} {literal(source.parts)}"):
         st.caption(literal(source.help))
-        model = st.text_input(f"Model of {literal(procedure.title)}", OFFLINE, key=f"{procedure.name}_model")
-        if st.button(f"Build from {len(parts)}", disabled=not parts):
+        model = st.text_input(
+            _("Model of {title}", title=literal(procedure.title)), OFFLINE, key=f"{procedure.name}_model"
+        )
+        if st.button(_("Build from {parts}", parts=len(parts)), disabled=not parts):
             try:
                 setup = procedure.setup.model_validate({"model": {"id": model.strip() or OFFLINE}})
             except ValidationError as error:
@@ -76,15 +83,17 @@ def _training(house: Courthouse, procedure: Procedure, source: Source) -> None:
 
 def _lesson(house: Courthouse, taught: Taught) -> None:
     at = f"{datetime.fromtimestamp(taught.at):%Y-%m-%d %H:%M}"
-    mark = " · undone" if taught.undone else ""
-    what = literal(_name(taught.changes[0])) if taught.changes else "nothing changed"
-    with st.expander(f"**{PHASES[taught.phase]}** · {what} · {literal(taught.why)} · {at}{mark}"):
+    mark = _(" · undone") if taught.undone else ""
+    what = literal(_name(taught.changes[0])) if taught.changes else _("nothing changed")
+    with st.expander(f"**{translated(PHASES[taught.phase])}** · {what} · {literal(taught.why)} · {at}{mark}"):
         for change in taught.changes:
             _change(change)
         with st.container(horizontal=True, vertical_alignment="center"):
             if taught.run:
-                st.link_button("Open the run", f"/deliberation?run={taught.run}")
-            if taught.undone is None and st.button("Undo this step", key=f"undo-{taught.seq}", icon=":material/undo:"):
+                st.link_button(_("Open the run"), f"/deliberation?run={taught.run}")
+            if taught.undone is None and st.button(
+                _("Undo this step"), key=f"undo-{taught.seq}", icon=":material/undo:"
+            ):
                 try:
                     house.knowledge.lessons.undo(taught.seq)
                 except CourtroomError as error:
@@ -104,7 +113,14 @@ def _change(change: RecordChange) -> None:
     before, after = change.before or {}, change.after or {}
     st.caption(f"{literal(change.collection)} · {literal(_name(change))} · {literal(change.id)}")
     if before.get("confidence") != after.get("confidence"):
-        inert(f"Confidence {before.get('confidence', 'none')} → {after.get('confidence', 'gone')}", small=True)
+        inert(
+            _(
+                "Confidence {before} → {after}",
+                before=before.get("confidence", _("none")),
+                after=after.get("confidence", _("gone")),
+            ),
+            small=True,
+        )
     texts = [
         str(record.get("text") or record.get("norms") or record.get("reasoning") or "") for record in (before, after)
     ]

@@ -14,7 +14,9 @@ from courtroom.figures.confidence import draw_confidence
 from courtroom.figures.standards import draw_standards
 from courtroom.knowledge.jurisprudence import Directive, Standard
 from courtroom.knowledge.memory import Recall
+from courtroom.language import _, translated
 from pages.parts.shared.inert import inert, literal
+from pages.parts.shared.table import table
 from pages.parts.shared.unreadable_rows import unreadable_rows
 
 TOLD = {
@@ -32,10 +34,13 @@ def memory_view(house: Courthouse, part: str) -> None:
     units: list[Any] = memory.standards.all() if part == "standards" else memory.directives.all()
     buffered: list[Standard] = memory.buffer.all() if part == "standards" else []
     learners = ", ".join(literal(one.title) for one in house.procedures.values() if part in one.looks_in)
-    st.caption(TOLD[part].format(learners=learners))
+    st.caption(translated(TOLD[part]).format(learners=learners))
     if not units and not buffered:
         st.info(
-            f"The memory is empty. Turn on “Training run” in a setup of {learners}: it learns from cases whose real judgment is known.",
+            _(
+                "The memory is empty. Turn on “Training run” in a setup of {learners}: it learns from cases whose real judgment is known.",
+                learners=learners,
+            ),
             icon=":material/psychology:",
         )
         return
@@ -52,7 +57,7 @@ def memory_view(house: Courthouse, part: str) -> None:
 
 def _standards(house: Courthouse, archived: list[Standard], buffered: list[Standard], theme: str) -> None:
     if archived:
-        tau = st.slider("Link from a cosine of (τ)", 0.0, 1.0, 0.4, 0.05)
+        tau = st.slider(_("Link from a cosine of (τ)"), 0.0, 1.0, 0.4, 0.05)
         try:
             graph = house.runner.do(house.knowledge.memory.graph(tau)).result()
         except CourtroomError as error:
@@ -63,18 +68,18 @@ def _standards(house: Courthouse, archived: list[Standard], buffered: list[Stand
     for standard in archived:
         _standard(standard)
     if buffered:
-        st.subheader("Buffer")
-        st.caption("Trajectories that were wrong, or right without having been verified.")
+        st.subheader(_("Buffer"))
+        st.caption(_("Trajectories that were wrong, or right without having been verified."))
         for standard in buffered:
             _standard(standard)
 
 
 def _snapshots(house: Courthouse) -> None:
     """What is named, and a field to name the memory as it is now."""
-    with st.expander("Snapshots", icon=":material/photo_camera:"):
-        st.caption("A run sees the snapshot that its setup names. It never changes, whatever is learned afterwards.")
-        name = st.text_input("Name of the memory as it is now", key="snapshot-name", max_chars=60)
-        if st.button("Take a snapshot", key="snapshot-take", disabled=not name.strip()):
+    with st.expander(_("Snapshots"), icon=":material/photo_camera:"):
+        st.caption(_("A run sees the snapshot that its setup names. It never changes, whatever is learned afterwards."))
+        name = st.text_input(_("Name of the memory as it is now"), key="snapshot-name", max_chars=60)
+        if st.button(_("Take a snapshot"), key="snapshot-take", disabled=not name.strip()):
             try:
                 house.knowledge.snapshot(name.strip())
             except CourtroomError as error:
@@ -89,11 +94,11 @@ def _snapshots(house: Courthouse) -> None:
             }
             for one in house.knowledge.snapshots.all()
         ]
-        st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")
+        table(pd.DataFrame(rows))
 
 
 def _search(house: Courthouse, part: str) -> None:
-    text = st.text_input("Search by facts", placeholder="a quarrel at a barbecue stall", key=f"recall-{part}")
+    text = st.text_input(_("Search by facts"), placeholder=_("a quarrel at a barbecue stall"), key=f"recall-{part}")
     if not text.strip():
         return
     query = Recall(collection=part, text=text, tags=(), k=10, tau=0.4, seeds=5, hops=2)
@@ -113,7 +118,7 @@ def _search(house: Courthouse, part: str) -> None:
         for hit in hits
         if hit.parts
     ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")
+    table(pd.DataFrame(rows))
 
 
 def _standard(standard: Standard) -> None:
@@ -121,23 +126,43 @@ def _standard(standard: Standard) -> None:
     with st.expander(f"{literal(standard.title or standard.id)} · {literal(labels)}"):
         inert(standard.facts)
         inert(standard.reasoning, small=True)
-        inert(f"Judgment: {standard.verdict}", small=True)
+        inert(_("Judgment: {verdict}", verdict=translated(str(standard.verdict))), small=True)
         if standard.induced:
-            st.caption(f"Became part of {literal(standard.induced)}")
+            st.caption(_("Became part of {induced}", induced=literal(standard.induced)))
 
 
 def _directive(house: Courthouse, directive: Directive, theme: str) -> None:
     charges = "; ".join(directive.charges)
     with st.expander(
-        f"{directive.confidence:.2f} · article {literal(directive.anchor)} {literal(charges)} · {literal(directive.text[:90])}"
+        _(
+            "{confidence} · article {anchor} {charges} · {text}",
+            confidence=f"{directive.confidence:.2f}",
+            anchor=literal(directive.anchor),
+            charges=literal(charges),
+            text=literal(directive.text[:90]),
+        )
     ):
         inert(directive.text)
         st.caption(
-            f"{len(directive.supporting)} supporting, {len(directive.contrasting)} contrasting · {literal(directive.id)}"
+            _(
+                "{supporting} supporting, {contrasting} contrasting · {id}",
+                supporting=len(directive.supporting),
+                contrasting=len(directive.contrasting),
+                id=literal(directive.id),
+            )
         )
         life = house.knowledge.lessons.of(directive.id)
-        if st.toggle("Its life", key=f"life-{directive.id}"):
+        if st.toggle(_("Its life"), key=f"life-{directive.id}"):
             st.plotly_chart(draw_confidence(directive.id, life, theme), key=f"confidence-{directive.id}")
             for taught in life:
-                undone = " (undone)" if taught.undone else ""
-                inert(f"• {taught.phase}{undone}: {taught.why} Run {taught.run or 'by hand'}.", small=True)
+                undone = _(" (undone)") if taught.undone else ""
+                inert(
+                    _(
+                        "• {phase}{undone}: {why} Run {run}.",
+                        phase=translated(taught.phase),
+                        undone=undone,
+                        why=translated(taught.why),
+                        run=taught.run or _("by hand"),
+                    ),
+                    small=True,
+                )

@@ -8,6 +8,7 @@ import streamlit as st
 
 from courtroom.engine.beside import AskedBeside
 from courtroom.errors import CourtroomError
+from courtroom.language import _
 from pages.parts.shared.inert import literal
 
 LOOK_S = 0.7
@@ -35,7 +36,9 @@ def waits(key: str, told: str) -> bool:
         st.warning(literal(outcome.stopped))
     failed = [call.error for call in outcome.calls if call is not None and call.error]
     if failed:
-        st.warning(f"{len(failed):d} questions have no answer. {literal(failed[0])}")
+        st.warning(
+            _("{failed} questions have no answer. {failed_2}", failed=f"{len(failed):d}", failed_2=literal(failed[0]))
+        )
     return False
 
 

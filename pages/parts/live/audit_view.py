@@ -11,6 +11,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
 from courtroom.questions.asides import TITLES
 from courtroom.questions.audit import MOST_SEEDS, SEEDS, Audit, Audited, auditable, shares, why_none
 from courtroom.questions.naming import MEANINGS
@@ -19,6 +20,7 @@ from pages.parts.live.asking import waits
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.records import read
+from pages.parts.shared.table import table
 from pages.parts.shared.units import count, many, money
 
 
@@ -32,14 +34,14 @@ def audit_view(house: Courthouse, record: Record, call: Called) -> None:
     if before is None and this is None:
         return
     if before is not None:
-        with st.expander(f"What was new against {literal(before.path)}", icon=":material/difference:"):
+        with st.expander(_("What was new against {path}", path=literal(before.path)), icon=":material/difference:"):
             _news(house, record, before, call)
     vote = next((votes[call.member] for votes in record.ballots.values() if call.member in votes
                  and votes[call.member].stage == call.stage), None)  # fmt: skip
     if this is None and not (vote and vote.changed):
         return
     with st.expander(
-        "Why this vote? An audit", icon=":material/troubleshoot:", expanded=bool(house.asides.samples(whole.run.id))
+        _("Why this vote? An audit"), icon=":material/troubleshoot:", expanded=bool(house.asides.samples(whole.run.id))
     ):
         if this is None:
             st.caption(literal(why_none(procedure, whole, call.member)))
@@ -50,9 +52,9 @@ def audit_view(house: Courthouse, record: Record, call: Called) -> None:
 def _news(house: Courthouse, record: Record, before: Called, call: Called) -> None:
     lines = new_in(house.answers.of(record.run), before, call)
     if not lines:
-        st.caption("Nothing: the member was shown the same.")
+        st.caption(_("Nothing: the member was shown the same."))
         return
-    st.caption("Lines with + are new, lines with - were there before.")
+    st.caption(_("Lines with + are new, lines with - were there before."))
     st.code("\n".join(lines), language="diff", wrap_lines=True, height=320 if len(lines) > 14 else "content")
 
 
@@ -64,25 +66,33 @@ def _audit(house: Courthouse, record: Record, this: Audited, can: Sequence[Audit
         _result(mine)
     if len(found) > 1:
         told = ", ".join(f"{share:.0%} {name}" for name, share in shares(found).items())
-        st.caption(f"Of the {len(found):d} votes of this run that were audited: {literal(told)}.")
+        st.caption(
+            _(
+                "Of the {found} votes of this run that were audited: {told}.",
+                found=f"{len(found):d}",
+                told=literal(told),
+            )
+        )
     st.caption(
-        "An audit asks this question again: as it was, with its peers' votes alone, with their reasons alone, and with "
-        "neither. The answers are kept beside the run and change nothing in it."
+        _(
+            "An audit asks this question again: as it was, with its peers' votes alone, with their reasons alone, and with "
+            "neither. The answers are kept beside the run and change nothing in it."
+        )
     )
-    if waits(f"audit-{run}", "The questions of the audit are being asked."):
+    if waits(f"audit-{run}", _("The questions of the audit are being asked.")):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         seeds = int(
-            st.number_input("Answers in each way", 1, MOST_SEEDS, SEEDS, key=f"seeds-{this.call.path}", width=160)
+            st.number_input(_("Answers in each way"), 1, MOST_SEEDS, SEEDS, key=f"seeds-{this.call.path}", width=160)
         )
         whole = (
-            st.toggle(f"All {many(len(can), 'vote')} of this run", key=f"all-{this.call.path}")
+            st.toggle(_("All {can} of this run", can=many(len(can), "vote")), key=f"all-{this.call.path}")
             if len(can) > 1
             else False
         )
     calls = tuple(one.call.path for one in can) if whole else (this.call.path,)
     wanted = (run, calls, seeds)
-    if st.button("What would it take?", key=f"estimate-{this.call.path}"):
+    if st.button(_("What would it take?"), key=f"estimate-{this.call.path}"):
         st.session_state["audit-planned"] = wanted
     if st.session_state.get("audit-planned") == wanted:
         _start(house, record, calls, seeds)
@@ -94,15 +104,20 @@ def _start(house: Courthouse, record: Record, calls: Sequence[str], seeds: int) 
     for why in plan.left_out:
         st.caption(f":material/info: {literal(why)}")
     if not plan.questions:
-        st.caption("There is nothing to ask: these answers are there already.")
+        st.caption(_("There is nothing to ask: these answers are there already."))
         return
     ask = plan.estimate.calls - plan.estimate.on_record
     tokens = sum(load.prompt_tokens + load.completion_tokens for load in plan.estimate.loads)
     st.caption(
-        f"{many(ask, 'call')} to be asked, {plan.estimate.on_record:d} on record; about {count(tokens)} tokens, "
-        f"{literal(money(house.price(plan.estimate)))}. It stops at the run's budget."
+        _(
+            "{ask} to be asked, {on_record} on record; about {tokens} tokens, {price}. It stops at the run's budget.",
+            ask=many(ask, "call"),
+            on_record=f"{plan.estimate.on_record:d}",
+            tokens=count(tokens),
+            price=literal(money(house.price(plan.estimate))),
+        )
     )
-    if st.button("Start the audit", type="primary", key=f"start-{calls[0]}"):
+    if st.button(_("Start the audit"), type="primary", key=f"start-{calls[0]}"):
         try:
             st.session_state[f"audit-{record.run.id}"] = house.audits.start(plan, typed_keys())
         except CourtroomError as error:
@@ -114,15 +129,22 @@ def _start(house: Courthouse, record: Record, calls: Sequence[str], seeds: int) 
 
 def _result(audit: Audit) -> None:
     st.markdown(f"**{literal(audit.name.capitalize())}.** {literal(MEANINGS[audit.name])}")
-    table = pd.DataFrame(
+    counts = pd.DataFrame(
         {
-            "shown": [told for name, told in TITLES.items() if name in audit.counts],
-            f"voted {audit.after}": [audit.counts[name].again for name in TITLES if name in audit.counts],
-            "voted otherwise": [audit.counts[name].other for name in TITLES if name in audit.counts],
-            "no answer": [audit.counts[name].missing for name in TITLES if name in audit.counts],
+            _("shown"): [translated(told) for name, told in TITLES.items() if name in audit.counts],
+            _("voted {choice}", choice=translated(audit.after)): [
+                audit.counts[name].again for name in TITLES if name in audit.counts
+            ],
+            _("voted otherwise"): [audit.counts[name].other for name in TITLES if name in audit.counts],
+            _("no answer"): [audit.counts[name].missing for name in TITLES if name in audit.counts],
         }
     )
-    st.dataframe(table, hide_index=True, width="stretch")
+    table(counts)
     st.caption(
-        f"It took {many(audit.cost.calls, 'call')}, {count(audit.cost.tokens)} tokens, {literal(money(audit.cost.money))}."
+        _(
+            "It took {calls}, {tokens} tokens, {money}.",
+            calls=many(audit.cost.calls, "call"),
+            tokens=count(audit.cost.tokens),
+            money=literal(money(audit.cost.money)),
+        )
     )

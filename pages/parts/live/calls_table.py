@@ -11,6 +11,7 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
+from courtroom.language import N_, _, translated
 from courtroom.media.medium import Medium
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
@@ -20,25 +21,28 @@ from pages.parts.shared.answer_view import answer_view
 from pages.parts.shared.inert import literal
 from pages.parts.shared.marks_view import marks_view
 from pages.parts.shared.media_view import medium_view
+from pages.parts.shared.table import table
 from pages.parts.shared.units import duration, money
 
 
 def calls_table(house: Courthouse, record: Record) -> None:
     """A table with filters; the selected call is shown whole below."""
     if not record.calls:
-        st.info("Calls appear here as they are answered.", icon=":material/forum:")
+        st.info(_("Calls appear here as they are answered."), icon=":material/forum:")
         return
     if chosen_call := record.call(st.session_state.get("call") or ""):
-        if st.button("All calls", icon=":material/arrow_back:"):
+        if st.button(_("All calls"), icon=":material/arrow_back:"):
             del st.session_state["call"]
             st.rerun()
         _whole(house, record, chosen_call)
         return
     names = {member.id: member.name for member in record.members}
     top = st.columns(3)
-    stage = top[0].selectbox("Stage", ["All", *dict.fromkeys(call.stage for call in record.calls)])
-    member = top[1].selectbox("Member", ["All", *names], format_func=lambda i: names.get(i, i))
-    state = top[2].selectbox("Show", ["All", "Asked", "On record", "Failed", "Asked again"])
+    stage = top[0].selectbox(
+        _("Stage"), ["All", *dict.fromkeys(call.stage for call in record.calls)], format_func=translated
+    )
+    member = top[1].selectbox(_("Member"), ["All", *names], format_func=lambda i: names.get(i, i))
+    state = top[2].selectbox(_("Show"), ["All", "Asked", "On record", "Failed", "Asked again"], format_func=translated)
     tests: dict[str, Callable[[Called], bool]] = {
         "Asked": lambda c: c.source == "asked",
         "On record": lambda c: c.source == "recorded",
@@ -50,42 +54,40 @@ def calls_table(house: Courthouse, record: Record) -> None:
         for call in record.calls
         if stage in ("All", call.stage) and member in ("All", call.member) and (state == "All" or tests[state](call))
     ]
-    table = pd.DataFrame(
+    calls_told = pd.DataFrame(
         {
-            "time": [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
-            "stage": [call.stage for call in calls],
-            "member": [names.get(call.member, call.member) for call in calls],
-            "question": [call.title for call in calls],
-            "model": [call.model for call in calls],
-            "source": [_source(call) for call in calls],
-            "tokens": [call.prompt_tokens + call.completion_tokens for call in calls],
-            "money": [money(call.cost) for call in calls],
-            "latency": [duration(call.latency_s) for call in calls],
-            "re-asks": [max(0, len(call.keys) - 1) for call in calls],
+            N_("time"): [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
+            N_("stage"): [call.stage for call in calls],
+            N_("member"): [names.get(call.member, call.member) for call in calls],
+            N_("question"): [call.title for call in calls],
+            N_("model"): [call.model for call in calls],
+            N_("source"): [_source(call) for call in calls],
+            N_("tokens"): [call.prompt_tokens + call.completion_tokens for call in calls],
+            N_("money"): [money(call.cost) for call in calls],
+            N_("latency"): [duration(call.latency_s) for call in calls],
+            N_("re-asks"): [max(0, len(call.keys) - 1) for call in calls],
         }
     )
-    chosen = st.dataframe(
-        table, hide_index=True, width="stretch", height=320, on_select="rerun", selection_mode="single-row", key="calls"
-    )
+    chosen = table(calls_told, height=320, on_select="rerun", selection_mode="single-row", key="calls")
     rows = chosen.selection.rows
     if not rows or rows[0] >= len(calls):
-        st.caption(f"{len(calls)} calls. Select a row to read the prompt and the answer.")
+        st.caption(_("{calls} calls. Select a row to read the prompt and the answer.", calls=len(calls)))
         return
     _whole(house, record, calls[rows[0]])
 
 
 def _source(call: Called) -> str:
     if call.value is None:
-        return "failed"
-    return {"asked": "asked", "recorded": "on record", "person": "a person"}[call.source]
+        return N_("failed")
+    return {"asked": N_("asked"), "recorded": N_("on record"), "person": N_("a person")}[call.source]
 
 
 def _teller(reply: Reply) -> str:
     """Which model answered, and where."""
-    by = f"Answered by {literal(reply.model or 'a model that was not named')}"
+    by = _("Answered by {model}", model=literal(reply.model or _("a model that was not named")))
     system = f" ({literal(reply.fingerprint)})" if reply.fingerprint else ""
-    connection = f" through {literal(reply.connection)}" if reply.connection else ""
-    return by + system + connection + (f" at {literal(reply.address)}" if reply.address else "")
+    connection = _(" through {connection}", connection=literal(reply.connection)) if reply.connection else ""
+    return by + system + connection + (_(" at {address}", address=literal(reply.address)) if reply.address else "")
 
 
 def _whole(house: Courthouse, record: Record, call: Called) -> None:
@@ -95,12 +97,14 @@ def _whole(house: Courthouse, record: Record, call: Called) -> None:
         st.warning(literal(call.error))
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("**Asked**")
+        st.markdown(_("**Asked**"))
         if call.model == OFFLINE:
-            st.caption("The offline model read the question's inputs, not this prompt; a language model would read it.")
+            st.caption(
+                _("The offline model read the question's inputs, not this prompt; a language model would read it.")
+            )
         for number, key in enumerate(call.keys, start=1):
             if len(call.keys) > 1:
-                st.caption(f"Attempt {number:d}")
+                st.caption(_("Attempt {number}", number=f"{number:d}"))
             messages = house.answers.of(record.run).request(key)
             for message in messages[-2:] if number > 1 else messages:
                 st.caption(literal(message.role))
@@ -110,19 +114,26 @@ def _whole(house: Courthouse, record: Record, call: Called) -> None:
                     else:
                         st.code(part, language=None, wrap_lines=True, height=260 if len(part) > 900 else "content")
     with right:
-        st.markdown("**Answered**")
+        st.markdown(_("**Answered**"))
         if call.value:
             answer_view(call.value)
         for key in call.keys:
             reply = house.answers.of(record.run).reply(key)
             if reply:
-                with st.expander("As it came"):
+                with st.expander(_("As it came")):
                     st.code(reply.text, language=None, wrap_lines=True)
                 if reply.model or reply.address:
                     st.caption(_teller(reply))
                 st.caption(
-                    f"{reply.usage.prompt:d} + {reply.usage.completion:d} tokens ({reply.usage.cached:d} cached) · "
-                    f"{literal(money(reply.cost))} · {duration(reply.latency_s)} · {reply.attempts:d} attempt(s)"
+                    _(
+                        "{prompt} + {completion} tokens ({cached} cached) · {cost} · {latency_s} · {attempts} attempt(s)",
+                        prompt=f"{reply.usage.prompt:d}",
+                        completion=f"{reply.usage.completion:d}",
+                        cached=f"{reply.usage.cached:d}",
+                        cost=literal(money(reply.cost)),
+                        latency_s=duration(reply.latency_s),
+                        attempts=f"{reply.attempts:d}",
+                    )
                 )
     audit_view(house, record, call)
     interview_view(house, record, call)

@@ -14,6 +14,7 @@ from courtroom.engine.knobs import Widget, fields_drawn, is_group
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
+from courtroom.language import _, translated
 from courtroom.models.apart import why_no_template
 from courtroom.models.prompts import templates
 from pages.parts.shared.inert import literal
@@ -39,31 +40,33 @@ def change_form(house: Courthouse, procedure: Procedure, record: Record, do: Do)
     if Widget.RULES in drawn:
         ways["Rules"] = lambda: _rules(drawn[Widget.RULES], setup, run, do)
     ways["Prompt"] = lambda: _prompt(procedure, setup, run, do)
-    way = st.segmented_control("What to change", list(ways), default="Setting", required=True, key=f"change-{run}")
+    way = st.segmented_control(
+        _("What to change"), list(ways), default="Setting", required=True, key=f"change-{run}", format_func=literal
+    )
     ways[way]()
 
 
 def _knob(setup: Setup, run: str, do: Do) -> None:
     fields = {name: field for name, field in plain_fields(type(setup)).items() if not is_group(field)}
-    name = st.selectbox("Setting", list(fields), format_func=lambda n: fields[n].title or n, key=f"knob-{run}")
+    name = st.selectbox(_("Setting"), list(fields), format_func=lambda n: fields[n].title or n, key=f"knob-{run}")
     with st.form(f"knob-{run}-{name}", border=False):
         value = knob(fields[name], getattr(setup, name), f"knob-{run}-{name}-value")
-        if st.form_submit_button("Change from the next stage on", type="primary"):
+        if st.form_submit_button(_("Change from the next stage on"), type="primary"):
             do(ChangeSetup(key=name, value=value))
 
 
 def _model(record: Record, run: str, do: Do) -> None:
     names = {member.id: f"{member.name} ({member.spec.id})" for member in record.members}
     with st.form(f"model-{run}", border=False):
-        member = st.selectbox("Who", list(names), format_func=lambda i: names[i])
-        model = st.text_input("Model id", placeholder="offline, openai/NAME, ollama/NAME ...")
-        if st.form_submit_button("Change from the next stage on", type="primary") and model.strip():
+        member = st.selectbox(_("Who"), list(names), format_func=lambda i: names[i])
+        model = st.text_input(_("Model id"), placeholder=_("offline, openai/NAME, ollama/NAME ..."))
+        if st.form_submit_button(_("Change from the next stage on"), type="primary") and model.strip():
             do(ChangeSetup(key=f"members.{member}", value={"id": model.strip()}))
 
 
 def _persona(path: str, personas: list[dict[str, Any]], run: str, do: Do) -> None:
     seat = st.selectbox(
-        "Juror",
+        _("Juror"),
         range(1, len(personas) + 1),
         format_func=lambda n: f"{n}: {personas[n - 1]['name']}",
         key=f"persona-{run}",
@@ -71,13 +74,13 @@ def _persona(path: str, personas: list[dict[str, Any]], run: str, do: Do) -> Non
     person = personas[seat - 1]
     with st.form(f"persona-{run}-{seat}", border=False):
         columns = st.columns(3)
-        name = columns[0].text_input("Name", person["name"])
-        age = columns[1].number_input("Age", 18, 95, person["age"])
-        status = columns[2].text_input("Status", person["status"])
-        background = st.text_area("Background", person["background"], height="content")
-        traits = st.text_input("Traits", ", ".join(person["traits"]), help="A list with commas.")
-        interests = st.text_input("Interests", ", ".join(person["interests"]), help="A list with commas.")
-        if st.form_submit_button("Change from the next stage on", type="primary"):
+        name = columns[0].text_input(_("Name"), person["name"])
+        age = columns[1].number_input(_("Age"), 18, 95, person["age"])
+        status = columns[2].text_input(_("Status"), person["status"])
+        background = st.text_area(_("Background"), person["background"], height="content")
+        traits = st.text_input(_("Traits"), ", ".join(person["traits"]), help=_("A list with commas."))
+        interests = st.text_input(_("Interests"), ", ".join(person["interests"]), help=_("A list with commas."))
+        if st.form_submit_button(_("Change from the next stage on"), type="primary"):
             new = {"name": name, "age": age, "status": status, "background": background}
             lists = {"traits": _parts(traits), "interests": _parts(interests)}
             do(ChangeSetup(key=f"{path}.{seat}", value={**person, **new, **lists}))
@@ -88,9 +91,11 @@ def _edge(path: str, setup: Setup, personas: list[dict[str, Any]], run: str, do:
     names = {n: f"{n + 1}: {one['name']}" for n, one in enumerate(personas)}
     with st.form(f"edge-{run}", border=False):
         columns = st.columns(2)
-        follower = columns[0].selectbox("Who", list(names), format_func=lambda n: names[n])
-        followed = columns[1].selectbox("follows", list(names), min(1, len(names) - 1), format_func=lambda n: names[n])
-        if st.form_submit_button("Add this edge, or take it away", type="primary") and follower != followed:
+        follower = columns[0].selectbox(_("Who"), list(names), format_func=lambda n: names[n])
+        followed = columns[1].selectbox(
+            _("follows"), list(names), min(1, len(names) - 1), format_func=lambda n: names[n]
+        )
+        if st.form_submit_button(_("Add this edge, or take it away"), type="primary") and follower != followed:
             edge = (follower, followed)
             kept = [list(one) for one in edges if one != edge]
             do(ChangeSetup(key=f"{path}.edges", value=kept if edge in edges else [*kept, list(edge)]))
@@ -98,17 +103,17 @@ def _edge(path: str, setup: Setup, personas: list[dict[str, Any]], run: str, do:
 
 def _rules(path: str, setup: Setup, run: str, do: Do) -> None:
     with st.form(f"rules-{run}", border=False):
-        text = st.text_area("Rules, one a line", "\n".join(value_at(setup, path)), height="content")
-        if st.form_submit_button("Change from the next stage on", type="primary"):
+        text = st.text_area(_("Rules, one a line"), "\n".join(value_at(setup, path)), height="content")
+        if st.form_submit_button(_("Change from the next stage on"), type="primary"):
             do(ChangeSetup(key=path, value=[line.strip() for line in text.splitlines() if line.strip()]))
 
 
 def _prompt(procedure: Procedure, setup: Setup, run: str, do: Do) -> None:
     shipped = templates(procedure.prompts, procedure.case_kind)
-    name = st.selectbox("Prompt", list(shipped), key=f"prompt-{run}")
+    name = st.selectbox(_("Prompt"), list(shipped), key=f"prompt-{run}", format_func=translated)
     with st.form(f"prompt-{run}-{name}", border=False):
-        text = st.text_area("Template", setup.prompts.get(name, shipped[name]), height=320)
-        if st.form_submit_button("Change from the next stage on", type="primary"):
+        text = st.text_area(_("Template"), setup.prompts.get(name, shipped[name]), height=320)
+        if st.form_submit_button(_("Change from the next stage on"), type="primary"):
             if why := why_no_template(name, text):
                 st.error(literal(why))
             else:

@@ -13,6 +13,7 @@ from courtroom.engine.knobs import leaves
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.language import _
 from courtroom.sweeps.plan import Variant, applied
 from courtroom.sweeps.proposals import proposals
 from pages.parts.shared.house import look_at
@@ -25,18 +26,18 @@ WAIT_S = 8.0
 
 def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """A few single changes that the case and the setup offer, and one button."""
-    with st.popover("Change one thing", icon=":material/alt_route:"):
+    with st.popover(_("Change one thing"), icon=":material/alt_route:"):
         offered = _offered(procedure, record)
         if not offered:
-            st.caption("This run offers nothing that could be changed alone. Fork it to change its setup.")
+            st.caption(_("This run offers nothing that could be changed alone. Fork it to change its setup."))
             return
         chosen = st.radio(
-            "What is different the second time",
+            _("What is different the second time"),
             offered,
             format_func=lambda variant: literal(_told(record, variant)),
             key=f"change-one-{record.run.id}",
         )
-        if st.button("Run it again, and show both", type="primary", key="do-change-one"):
+        if st.button(_("Run it again, and show both"), type="primary", key="do-change-one"):
             _both(house, record, chosen)
 
 
@@ -72,7 +73,7 @@ def _both(house: Courthouse, record: Record, variant: Variant) -> None:
         setup, case = applied(variant, record.setup, record.case)
         fork = house.fork(record.run.id, setup, case=case)
         house.runner.go(fork)
-        with st.spinner("The second run is under way ..."):
+        with st.spinner(_("The second run is under way ...")):
             house.runner.wait(fork, WAIT_S)
     except TookLong:
         look_at(fork)

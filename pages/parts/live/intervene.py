@@ -19,6 +19,7 @@ from courtroom.engine.knobs import Widget, fields_drawn
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.language import _
 from courtroom.models.schema import schema_of
 from pages.parts.live.change_form import change_form
 from pages.parts.shared.answer_form import answer_fields
@@ -39,17 +40,22 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
     seen_before = st.session_state.get(f"seen-interventions-{run}")
     st.session_state[f"seen-interventions-{run}"] = house.store.interventions.count(run)
     # Its state is kept here and not in the browser, so that a click is not lost while the page is drawn anew.
-    with st.expander("Intervene", key=f"intervene-{run}", icon=":material/pan_tool:", on_change="rerun"):
+    with st.expander(_("Intervene"), key=f"intervene-{run}", icon=":material/pan_tool:", on_change="rerun"):
         st.caption(
-            "The run waits. What you do here takes effect when it goes on, is listed, and travels with every fork and export."
+            _(
+                "The run waits. What you do here takes effect when it goes on, is listed, and travels with every fork and export."
+            )
         )
-        who = st.text_input("Your name", st.session_state.get("who", ""), placeholder="somebody", key=f"who-{run}")
+        who = st.text_input(
+            _("Your name"), st.session_state.get("who", ""), placeholder=_("somebody"), key=f"who-{run}"
+        )
         st.session_state["who"] = who
         way = st.segmented_control(
-            "What",
+            _("What"),
             ["Overrule", "Change", "Evidence", "Note", "Members", "Seats"],
             key=f"act-{run}",
             label_visibility="collapsed",
+            format_func=literal,
         )
 
         def do(action: Action) -> None:
@@ -80,7 +86,7 @@ def _once(run: str) -> str:
 
 def _listed(house: Courthouse, record: Record) -> None:
     with st.container(border=True):
-        st.caption("What persons did")
+        st.caption(_("What persons did"))
         for one in record.interventions:
             _line(house, record, one)
 
@@ -90,20 +96,29 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         pending = not any(stage.index >= one.index for stage in record.stages) or _overtakes(record, one)
         mark = (
-            ":material/schedule: takes effect when the run goes on" if pending and record.run.status != "done" else ""
+            _(":material/schedule: takes effect when the run goes on")
+            if pending and record.run.status != "done"
+            else ""
         )
         st.markdown(
-            f":material/pan_tool: **{literal(one.who)}** {literal(one.described())} · from {literal(one.stage)} · {moment(one.at)} {mark}"
+            _(
+                ":material/pan_tool: **{who}** {told} · from {stage} · {at} {mark}",
+                who=literal(one.who),
+                told=literal(one.described()),
+                stage=literal(one.stage),
+                at=moment(one.at),
+                mark=mark,
+            )
         )
-        with st.popover("Before and after", type="tertiary"):
-            st.caption("Before")
+        with st.popover(_("Before and after"), type="tertiary"):
+            st.caption(_("Before"))
             st.code(_plain(one.before), language=None, wrap_lines=True)
-            st.caption("After")
+            st.caption(_("After"))
             st.code(_plain(one.after), language=None, wrap_lines=True)
         if last and not record.run.imported and record.run.status in ("paused", "failed"):
             why = why_not_undo(record, one)
             if st.button(
-                "Undo",
+                _("Undo"),
                 key=f"undo-{one.id}",
                 icon=":material/undo:",
                 type="tertiary",
@@ -130,14 +145,14 @@ def _plain(value: Any) -> str:
 def _overrule(procedure: Procedure, record: Record, do: Do) -> None:
     calls = {call.path: call for call in reversed(record.calls)}
     if not calls:
-        st.caption("Nothing was answered yet.")
+        st.caption(_("Nothing was answered yet."))
         return
 
     def told(path: str) -> str:
         member = record.member(calls[path].member)
         return f"{record.stage(calls[path].stage).name} · {member.name if member else calls[path].member} · {calls[path].title}"
 
-    path = st.selectbox("Whose answer", list(calls), format_func=told, key=f"overrule-{record.run.id}")
+    path = st.selectbox(_("Whose answer"), list(calls), format_func=told, key=f"overrule-{record.run.id}")
     schema = json.loads(schema_of(answer_of(procedure, calls[path].task)))
     with st.form(f"overrule-{path}", border=False):
         try:
@@ -145,23 +160,27 @@ def _overrule(procedure: Procedure, record: Record, do: Do) -> None:
         except ValueError as error:
             st.error(literal(error))
             value = None
-        if st.form_submit_button("Overrule", type="primary") and value is not None:
+        if st.form_submit_button(_("Overrule"), type="primary") and value is not None:
             do(Overrule(path=path, value=value))
 
 
 def _evidence(record: Record, do: Do) -> None:
     with st.form(f"evidence-{record.run.id}", border=False, clear_on_submit=True):
-        side = st.radio("Whose", SIDES, horizontal=True) if isinstance(record.case, Dispute) else ""
-        text = st.text_area("What it says", placeholder="All who are asked from the next stage on will see it.")
-        if st.form_submit_button("Put in", type="primary") and text.strip():
+        side = (
+            st.radio(_("Whose"), SIDES, horizontal=True, format_func=literal)
+            if isinstance(record.case, Dispute)
+            else ""
+        )
+        text = st.text_area(_("What it says"), placeholder=_("All who are asked from the next stage on will see it."))
+        if st.form_submit_button(_("Put in"), type="primary") and text.strip():
             do(AddEvidence(text=text, side=side))
 
 
 def _note(run: str, do: Do) -> None:
     with st.form(f"note-{run}", border=False, clear_on_submit=True):
-        text = st.text_area("Note to all", placeholder="Shown to everybody who is asked from the next stage on.")
-        st.caption("The offline model reads no prompts, so a note tells it nothing.")
-        if st.form_submit_button("Tell all", type="primary") and text.strip():
+        text = st.text_area(_("Note to all"), placeholder=_("Shown to everybody who is asked from the next stage on."))
+        st.caption(_("The offline model reads no prompts, so a note tells it nothing."))
+        if st.form_submit_button(_("Tell all"), type="primary") and text.strip():
             do(AddNote(text=text))
 
 
@@ -169,18 +188,20 @@ def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) ->
     setup = house.interventions.next_setup(record)
     without = procedure.without_one(setup)
     if not without:
-        st.caption(f"{literal(procedure.title)} has a fixed bench: nobody can leave or join while it sits.")
+        st.caption(
+            _("{title} has a fixed bench: nobody can leave or join while it sits.", title=literal(procedure.title))
+        )
         return
     names = {member.id: member.name for member in record.everybody}
     leaves = st.selectbox(
-        "Who leaves", list(without), format_func=lambda i: names.get(i, i), key=f"leave-{record.run.id}"
+        _("Who leaves"), list(without), format_func=lambda i: names.get(i, i), key=f"leave-{record.run.id}"
     )
     left, right = st.columns(2)
-    if left.button("Have them leave", key=f"do-leave-{record.run.id}"):
+    if left.button(_("Have them leave"), key=f"do-leave-{record.run.id}"):
         for key, value in without[leaves].items():
             do(ChangeSetup(key=key, value=list(value) if isinstance(value, tuple) else value))
     size = fields_drawn(type(setup)).get(Widget.SEATS)
-    if size and right.button("Seat one more", key=f"do-join-{record.run.id}", help="The seed draws who it is."):
+    if size and right.button(_("Seat one more"), key=f"do-join-{record.run.id}", help=_("The seed draws who it is.")):
         do(ChangeSetup(key=size, value=value_at(setup, size) + 1))
 
 
@@ -188,13 +209,13 @@ def _seat(house: Courthouse, record: Record, do: Do) -> None:
     run = record.run.id
     names = {member.id: member.name for member in record.members}
     with st.form(f"seat-{run}", border=False):
-        chosen = st.selectbox("Which seat a person takes", list(names), format_func=lambda i: names[i])
+        chosen = st.selectbox(_("Which seat a person takes"), list(names), format_func=lambda i: names[i])
         columns = st.columns(2)
-        wait = columns[0].number_input("Seconds to answer", 1, None, None, placeholder="as long as it takes")
+        wait = columns[0].number_input(_("Seconds to answer"), 1, None, None, placeholder=_("as long as it takes"))
         otherwise = columns[1].text_input(
-            "If nobody answers in time", "abstain", help="`abstain`, or the id of a model that answers."
+            _("If nobody answers in time"), "abstain", help=_("`abstain`, or the id of a model that answers.")
         )
-        if st.form_submit_button("Give the seat to a person", type="primary"):
+        if st.form_submit_button(_("Give the seat to a person"), type="primary"):
             spec = {"id": "person", "otherwise": otherwise or "abstain", **({"wait_s": wait} if wait else {})}
             do(ChangeSetup(key=f"members.{chosen}", value=spec))
 
@@ -210,14 +231,22 @@ def seats(house: Courthouse, record: Record) -> None:
     with st.container(border=True):
         for member in persons:
             question = waiting.get(member.id)
-            told = f"is asked for: {literal(question.title)}" if question else "is not asked for anything now"
+            told = (
+                _("is asked for: {title}", title=literal(question.title))
+                if question
+                else _("is not asked for anything now")
+            )
             left = (
-                f", {max(0, round(question.deadline - time.time()))} s left" if question and question.deadline else ""
+                _(", {deadline} s left", deadline=max(0, round(question.deadline - time.time())))
+                if question and question.deadline
+                else ""
             )
             token = house.people.seat(record.run.id, member.id).token
             st.markdown(f":material/person: **{literal(member.name)}** ({literal(member.id)}) {told}{left}")
             base = (st.context.url or "").split("?")[0].rstrip("/").removesuffix("/deliberation")
             st.code(f"{base}/?seat={token}", language=None, wrap_lines=True)
         st.caption(
-            "Each link opens that one seat and nothing else. Send it to whoever is to sit there, or open it yourself."
+            _(
+                "Each link opens that one seat and nothing else. Send it to whoever is to sit there, or open it yourself."
+            )
         )

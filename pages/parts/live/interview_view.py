@@ -8,6 +8,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.interview import LONGEST
@@ -29,8 +30,8 @@ def interview_view(house: Courthouse, record: Record, after: Called | None) -> N
         (at, one) for at, one in house.asides.interviews(run) if (one.after, one.key) == (after.path, after.keys[-1])
     ]
     name = member.name if member else after.member
-    with st.expander(f"Ask {literal(name)}", icon=":material/record_voice_over:", expanded=bool(asked)):
-        st.caption(f"It answers from what it knew after {literal(after.path)}. The run stays as it is.")
+    with st.expander(_("Ask {name}", name=literal(name)), icon=":material/record_voice_over:", expanded=bool(asked)):
+        st.caption(_("It answers from what it knew after {path}. The run stays as it is.", path=literal(after.path)))
         for at, one in asked:
             st.caption(f"{literal(one.who)}, {moment(at)}:")
             inert(one.question, small=True, faint=True)
@@ -38,14 +39,16 @@ def interview_view(house: Courthouse, record: Record, after: Called | None) -> N
             if one.called.asked and one.called.cost:
                 st.caption(literal(money(one.called.cost)))
         if after.model == OFFLINE:
-            st.caption(f":material/info: {NOTICE}")
+            st.caption(f":material/info: {translated(NOTICE)}")
         waiting = f"interview-{run}-{after.path}"
-        if waits(waiting, "The question is being asked."):
+        if waits(waiting, _("The question is being asked.")):
             return
         with st.form(f"ask-{run}-{after.path}", border=False, clear_on_submit=True):
-            who = st.text_input("Your name", st.session_state.get("who", ""), max_chars=80, placeholder="somebody")
-            question = st.text_area("Your question", max_chars=LONGEST)
-            if not st.form_submit_button("Ask"):
+            who = st.text_input(
+                _("Your name"), st.session_state.get("who", ""), max_chars=80, placeholder=_("somebody")
+            )
+            question = st.text_area(_("Your question"), max_chars=LONGEST)
+            if not st.form_submit_button(_("Ask")):
                 return
         st.session_state["who"] = who
         try:

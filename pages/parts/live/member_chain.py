@@ -11,6 +11,7 @@ from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member
+from courtroom.language import _, listed, translated
 from courtroom.media.medium import Medium
 from courtroom.questions.interview import last_call
 from pages.parts.live.interview_view import interview_view
@@ -27,15 +28,30 @@ def member_chain(house: Courthouse, procedure: Procedure, record: Record, member
     st.caption(f"{literal(member.id)} · {literal(member.role)} · {literal(member.spec.id)}")
     if member.persona:
         persona = member.persona
-        inert(f"{persona.age}, {persona.gender}, {persona.status}. {persona.background}", small=True)
         inert(
-            f"Traits: {', '.join(persona.traits)}. Interests: {', '.join(persona.interests)}.", small=True, faint=True
+            _(
+                "{age}, {gender}, {status}. {background}",
+                age=persona.age,
+                gender=translated(persona.gender),
+                status=translated(persona.status),
+                background=translated(persona.background),
+            ),
+            small=True,
+        )
+        inert(
+            _(
+                "Traits: {traits}. Interests: {interests}.",
+                traits=listed(persona.traits),
+                interests=listed(persona.interests),
+            ),
+            small=True,
+            faint=True,
         )
     for ballot, votes in record.ballots.items():
         if vote := votes.get(member.id):
             st.html(
                 f"{escaped(record.ballot_name(ballot))}: {choice_html(procedure, vote.choice)}"
-                + (" (changed)" if vote.changed else "")
+                + (_(" (changed)") if vote.changed else "")
             )
     marks_view(house, record.run.id, member.id)
     interview_view(house, record, last_call(record, member.id))
@@ -48,7 +64,7 @@ def member_chain(house: Courthouse, procedure: Procedure, record: Record, member
             continue
         st.markdown(f"#### {literal(stage.name)}")
         if shared:
-            st.caption("Examined once for the whole panel:")
+            st.caption(_("Examined once for the whole panel:"))
         for call in calls or shared:
             _call(house, record, call)
 
@@ -64,17 +80,19 @@ def _call(house: Courthouse, record: Record, call: Called) -> None:
     with st.container(border=True):
         st.markdown(f"**{literal(call.title)}**")
         if call.error:
-            st.warning(f"No answer: {literal(call.error)}")
+            st.warning(_("No answer: {error}", error=literal(call.error)))
         if call.value:
             answer_view(call.value)
         media = _media(house, record, call)
         if media:
-            with st.expander(f"Looked at {len(media)} pictures or videos", icon=":material/image:"):
+            with st.expander(_("Looked at {media} pictures or videos", media=len(media)), icon=":material/image:"):
                 for column, medium in zip(st.columns(max(2, len(media))), media, strict=False):
                     with column:
                         medium_view(house, medium, key=call.path)
         if call.described:
-            st.caption("By description only, as this model can't see: " + literal(", ".join(call.described)))
+            st.caption(
+                _("By description only, as this model can't see: {media}", media=literal(", ".join(call.described)))
+            )
         st.caption(literal(call.path))
 
 

@@ -12,8 +12,10 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.language import language
 from courtroom.room import RoomScene, scene
 from courtroom.room.player import adapter, program, style
+from courtroom.room.reading import read, words
 from courtroom.room.scene import speaking
 
 room = st.components.v2.component("courtroom_room", css=style(), js=f"{program()}\n{adapter('page')}")
@@ -34,7 +36,9 @@ def room_view(record: Record, procedure: Procedure, start: int | None = None, *,
     shown = scene_of(record, procedure)
     run = record.run.id
     data = {
-        "scene": shown.model_dump(mode="json", exclude_defaults=True),
+        "scene": read(shown.model_dump(mode="json", exclude_defaults=True)),
+        "language": language(),
+        "words": words(),
         "version": version(shown),
         "start": start,
         "play": play,
@@ -82,12 +86,16 @@ def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: R
         include={"status", "reason", "verdict", "ballots", "stages_to_come", "ended"},
     )
     data = {
-        **changes,
+        **read(changes),
         "run": record.run.id,
         "version": version(drawn),
         "from": have,
-        "moments": [moment.model_dump(mode="json", exclude_defaults=True) for moment in now.moments[have:]],
-        "live": [one.model_dump(mode="json", exclude_defaults=True) for one in speaking(open_calls)],
+        **read(
+            {
+                "moments": [moment.model_dump(mode="json", exclude_defaults=True) for moment in now.moments[have:]],
+                "live": [one.model_dump(mode="json", exclude_defaults=True) for one in speaking(open_calls)],
+            }
+        ),
     }
     pulse(data=_bytes(data), key=f"pulse-{record.run.id}", height=1)
     return True
@@ -100,8 +108,9 @@ def end_of_stage(shown: RoomScene, record: Record, index: str) -> int | None:
 
 
 def version(shown: RoomScene) -> str:
-    """A digest of a scene: the same where nothing is different."""
-    return blake2b(shown.model_dump_json(exclude_defaults=True).encode(), digest_size=8).hexdigest()
+    """A digest of a scene as it is read: the same where nothing is different."""
+    content = f"{language()}\n{shown.model_dump_json(exclude_defaults=True)}"
+    return blake2b(content.encode(), digest_size=8).hexdigest()
 
 
 def scene_of(record: Record, procedure: Procedure) -> RoomScene:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.language import _
 from pages.parts.shared.choice_mark import choice_html
 from pages.parts.shared.inert import declared, escaped, inert
 
@@ -24,7 +25,7 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
                 st.html(f'<div style="font-size:1.5rem;overflow-wrap:anywhere">{escaped(verdict.outcome)}</div>')
             counts = [f"{choice_html(procedure, name)} {number:d}" for name, number in verdict.counts.items()]
             if verdict.abstained:
-                counts.append(f"{verdict.abstained:d} abstained")
+                counts.append(_("{number} abstained", number=f"{verdict.abstained:d}"))
             if counts:
                 st.html("&ensp;".join(counts))
             if verdict.note:
@@ -34,11 +35,14 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
                 same = max(real, key=lambda name: real[name]) == verdict.outcome
                 far = [abs(real.get(name, 0) - number) for name, number in verdict.counts.items()]
                 told = "&ensp;".join(f"{choice_html(procedure, name)} {number:d}" for name, number in real.items())
-                st.caption("The real jury")
+                st.caption(_("The real jury"))
                 st.html(f'<div style="line-height:3rem">{told}</div>')
                 st.caption(
-                    ("The same side won" if same else "The other side won")
-                    + f"; the counts differ by {sum(far) / max(1, len(far)):.1f} votes a side on average."
+                    (_("The same side won") if same else _("The other side won"))
+                    + _(
+                        "; the counts differ by {far} votes a side on average.",
+                        far=f"{sum(far) / max(1, len(far)):.1f}",
+                    )
                 )
             elif real_outcome := record.case.real_outcome():
                 st.caption(declared(procedure.ending.real))

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.language import _
 from courtroom.questions.playlists import Playlist, Stop
 from courtroom.room.scene import RoomScene
 from pages.parts.shared.inert import literal
@@ -21,11 +22,11 @@ def add_moment(house: Courthouse, run: str, at: int, title: str) -> None:
     names = house.playlists.names()
     st.caption(literal(title))
     chosen = st.selectbox(
-        "Playlist", [*names, NEW], format_func=lambda one: names.get(one) or "A new one", key="playlist-of-moment"
+        _("Playlist"), [*names, NEW], format_func=lambda one: names.get(one) or _("A new one"), key="playlist-of-moment"
     )
-    name = st.text_input("Its name", max_chars=120, key="playlist-name") if chosen == NEW else ""
-    note = st.text_input("A sentence on this moment", max_chars=500, key="playlist-note")
-    if not st.button("Add it", type="primary", key="add-moment"):
+    name = st.text_input(_("Its name"), max_chars=120, key="playlist-name") if chosen == NEW else ""
+    note = st.text_input(_("A sentence on this moment"), max_chars=500, key="playlist-note")
+    if not st.button(_("Add it"), type="primary", key="add-moment"):
         return
     try:
         stop = Stop(run=run, at=at, title=title, note=note)
@@ -34,7 +35,7 @@ def add_moment(house: Courthouse, run: str, at: int, title: str) -> None:
         else:
             house.playlists.append(chosen, stop)
     except ValidationError as error:
-        st.error("Give the playlist a name." if not name.strip() else literal(" ".join(explain(error))))
+        st.error(_("Give the playlist a name.") if not name.strip() else literal(" ".join(explain(error))))
     except CourtroomError as error:
         st.error(literal(str(error)))
     else:

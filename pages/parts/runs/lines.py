@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from courtroom.courthouse import Courthouse
 from courtroom.errors import Unreadable
 from courtroom.evaluation.run_list import CaseLine, ExperimentLine, Line, RunLine, SweepLine
+from courtroom.language import _
 from courtroom.questions.marks import Short
 from pages.parts.runs.picked import is_picked, pick
 from pages.parts.runs.run_actions import more
@@ -58,19 +59,21 @@ class Lines:
         known = self.house.procedures.get(row.procedure)
         marked = self.marks.get(row.id, Short())
         box.checkbox(
-            f"Select {literal(row.id)}",
+            _("Select {id}", id=literal(row.id)),
             is_picked(row.id),
             key=f"pick-{row.id}",
             on_change=pick,
             args=(row.id,),
             label_visibility="collapsed",
         )
-        origin = f" · a fork of {literal(row.parent)}" if row.parent else ""
-        origin += " · imported" if row.imported else ""
+        origin = _(" · a fork of {parent}", parent=literal(row.parent)) if row.parent else ""
+        origin += _(" · imported") if row.imported else ""
         star = ":material/star: " if marked.star else ""
         tags = "".join(f" :gray-badge[{literal(tag)}]" for tag in marked.tags)
         case.markdown(f"{star}**{literal(row.title)}**{tags}  \n:small[:gray[{literal(row.id)}{origin}]]")
-        procedure.markdown(literal(known.title) if known else f"{literal(row.procedure)} (not installed)")
+        procedure.markdown(
+            literal(known.title) if known else _("{procedure} (not installed)", procedure=literal(row.procedure))
+        )
         with verdict:
             if row.outcome and known:
                 st.html(choice_html(known, row.outcome))
@@ -78,12 +81,12 @@ class Lines:
                 st.markdown(literal(row.outcome))
         interrupted = row.status == "running" and self.house.runner.interrupted(row.id)
         icon, word, colour = STATUS["paused" if interrupted else row.status]
-        status.badge("Interrupted" if interrupted else word, icon=icon, color=colour)
+        status.badge(_("Interrupted") if interrupted else word, icon=icon, color=colour)
         when.markdown(moment(row.created))
         if not known:
             return
         with act, st.container(horizontal=True, vertical_alignment="center"):
-            if st.button("Open", key=f"open-{row.id}", type="primary"):
+            if st.button(_("Open"), key=f"open-{row.id}", type="primary"):
                 st.session_state["run"] = row.id
                 st.switch_page("pages/deliberation.py", query_params={"run": row.id})
             more(self.house, row, interrupted)
@@ -91,31 +94,48 @@ class Lines:
     def _sweep(self, row: SweepLine) -> None:
         case, of, act = _group(row)
         case.markdown(
-            f"**{many(row.runs, 'run')} of the what-if on “{literal(row.title)}”**  \n"
-            f":small[:gray[{literal(row.id)} · forks of {literal(row.base)}]]"
+            _(
+                "**{runs} of the what-if on “{title}”**  \n:small[:gray[{id} · forks of {base}]]",
+                runs=many(row.runs, "run"),
+                title=literal(row.title),
+                id=literal(row.id),
+                base=literal(row.base),
+            )
         )
         known = self.house.procedures.get(row.procedure)
         of.markdown(literal(known.title) if known else "")
         with act, st.container(horizontal=True, vertical_alignment="center"):
-            if st.button("Open", key=f"sweep-{row.id}", icon=":material/alt_route:"):
+            if st.button(_("Open"), key=f"sweep-{row.id}", icon=":material/alt_route:"):
                 st.session_state["sweep"] = row.id
                 st.switch_page("pages/sweep.py", query_params={"sweep": row.id})
             _within("sweep", row.id)
 
     def _experiment(self, row: ExperimentLine) -> None:
-        case, _, act = _group(row)
+        case, _of, act = _group(row)
         case.markdown(
-            f"**{many(row.runs, 'run')} of the experiment “{literal(row.title)}”**  \n:small[:gray[{literal(row.id)}]]"
+            _(
+                "**{runs} of the experiment “{title}”**  \n:small[:gray[{id}]]",
+                runs=many(row.runs, "run"),
+                title=literal(row.title),
+                id=literal(row.id),
+            )
         )
         with act, st.container(horizontal=True, vertical_alignment="center"):
-            if st.button("Open", key=f"experiment-{row.id}", icon=":material/science:"):
+            if st.button(_("Open"), key=f"experiment-{row.id}", icon=":material/science:"):
                 st.session_state["experiment"] = row.id
                 st.switch_page("pages/experiments.py", query_params={"experiment": row.id})
             _within("experiment", row.id)
 
     def _case(self, row: CaseLine) -> None:
-        case, _, act = _group(row)
-        case.markdown(f"**{many(row.runs, 'run')} on “{literal(row.title)}”**  \n:small[:gray[{literal(row.id)}]]")
+        case, _of, act = _group(row)
+        case.markdown(
+            _(
+                "**{runs} on “{title}”**  \n:small[:gray[{id}]]",
+                runs=many(row.runs, "run"),
+                title=literal(row.title),
+                id=literal(row.id),
+            )
+        )
         with act:
             _within("case", row.id)
 
@@ -131,7 +151,7 @@ def _group(row: SweepLine | ExperimentLine | CaseLine) -> tuple[DeltaGenerator, 
 
 def _within(part: Part, name: str) -> None:
     if st.button(
-        "Show runs", key=f"within-{part}-{name}", help="List these runs alone, to filter, mark or select them."
+        _("Show runs"), key=f"within-{part}-{name}", help=_("List these runs alone, to filter, mark or select them.")
     ):
         st.session_state[WITHIN] = (part, name)
         st.session_state["runs-page"] = 1

@@ -12,6 +12,7 @@ from courtroom.engine.store import Deleted
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import MOST
 from courtroom.evaluation.run_list import RunList
+from courtroom.language import _, translated
 from pages.parts.shared.inert import literal
 from pages.parts.shared.units import many
 
@@ -59,39 +60,46 @@ def selected_bar(house: Courthouse, listed: RunList) -> None:
     if not runs:
         return
     with st.container(horizontal=True, vertical_alignment="center", border=True):
-        st.markdown(f"**{many(len(runs), 'run')} selected**", width="content")
+        st.markdown(_("**{runs} selected**", runs=many(len(runs), "run")), width="content")
         beside = 2 <= len(runs) <= MOST
         if st.button(
-            f"Compare {len(runs)} runs" if len(runs) > 1 else "Compare",
+            _("Compare {runs} runs", runs=len(runs)) if len(runs) > 1 else _("Compare"),
             type="primary" if beside else "secondary",
             icon=":material/compare:",
             disabled=not beside,
-            help="Two to four runs can be read beside each other. More fit into the comparison table.",
+            help=_("Two to four runs can be read beside each other. More fit into the comparison table."),
         ):
             st.switch_page("pages/compare.py", query_params={"runs": ",".join(runs)})
         if len(runs) > MOST_AT_ONCE:
-            st.caption(f"At most {MOST_AT_ONCE} runs can be tabled, marked, exported or deleted at once. Select fewer.")
+            st.caption(
+                _(
+                    "At most {most_at_once} runs can be tabled, marked, exported or deleted at once. Select fewer.",
+                    most_at_once=MOST_AT_ONCE,
+                )
+            )
         else:
             _many(house, runs)
-        st.button("Clear", icon=":material/close:", type="tertiary", on_click=pick_none, help="Select no run.")
+        st.button(_("Clear"), icon=":material/close:", type="tertiary", on_click=pick_none, help=_("Select no run."))
 
 
 def _many(house: Courthouse, runs: list[str]) -> None:
-    if st.button("Add to the table", icon=":material/table_rows:", help="The comparison table is on the page Compare."):
+    if st.button(
+        _("Add to the table"), icon=":material/table_rows:", help=_("The comparison table is on the page Compare.")
+    ):
         tabled: list[str] = st.session_state.setdefault(TABLE, [])
         st.session_state[TABLE] = list(dict.fromkeys((*tabled, *runs)))[:MOST_AT_ONCE]
         st.switch_page("pages/compare.py")
-    with st.popover("Star or tag", icon=":material/bookmark_add:"):
+    with st.popover(_("Star or tag"), icon=":material/bookmark_add:"):
         _mark(house, runs)
     st.download_button(
-        "Export",
+        _("Export"),
         lambda: report.as_zip(house.files.export(run) for run in runs),
         "runs.zip",
         "application/zip",
         icon=":material/download:",
-        help="One zip with a JSON file for each run. Each file can be imported by another Courtroom.",
+        help=_("One zip with a JSON file for each run. Each file can be imported by another Courtroom."),
     )
-    if st.button("Delete", icon=":material/delete:", key="delete-selected"):
+    if st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
         try:
             st.session_state[DELETED] = delete(house, runs)
         except CourtroomError as error:
@@ -103,13 +111,13 @@ def _many(house: Courthouse, runs: list[str]) -> None:
 
 def _mark(house: Courthouse, runs: list[str]) -> None:
     with st.form("mark-selected", border=False):
-        who = st.text_input("Your name", st.session_state.get("who", ""), max_chars=80).strip()
-        star = st.toggle("Star")
-        tags = st.multiselect("Tags to add", house.marks.tags(), accept_new_options=True)
-        if not st.form_submit_button("Mark these runs"):
+        who = st.text_input(_("Your name"), st.session_state.get("who", ""), max_chars=80).strip()
+        star = st.toggle(_("Star"))
+        tags = st.multiselect(_("Tags to add"), house.marks.tags(), accept_new_options=True, format_func=translated)
+        if not st.form_submit_button(_("Mark these runs")):
             return
     if not who:
-        st.error("Write your name: each reviewer has one mark.")
+        st.error(_("Write your name: each reviewer has one mark."))
         return
     st.session_state["who"] = who
     try:
@@ -141,10 +149,10 @@ def undo_bar(house: Courthouse) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         if len(deleted) == 1:
-            st.markdown(f"The run of “{literal(deleted[0].title)}” is deleted.")
+            st.markdown(_("The run of “{title}” is deleted.", title=literal(deleted[0].title)))
         else:
-            st.markdown(f"{many(len(deleted), 'run')} are deleted.")
-        if st.button("Undo", icon=":material/undo:"):
+            st.markdown(_("{deleted} are deleted.", deleted=many(len(deleted), "run")))
+        if st.button(_("Undo"), icon=":material/undo:"):
             with house.store.together():
                 for one in deleted:
                     house.store.restore(one)

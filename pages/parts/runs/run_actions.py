@@ -9,6 +9,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunLine
+from courtroom.language import _
 from pages.parts.runs.picked import DELETED, delete
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
@@ -16,13 +17,13 @@ from pages.parts.shared.models_form import typed_keys
 
 def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
     """Continue, export, delete. The run's record is read only when one of these is wanted."""
-    with st.popover("More"):
+    with st.popover(_("More")):
         _actions(house, row, interrupted)
 
 
 def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
     waits = (row.status in ("paused", "failed") or interrupted) and not row.imported
-    if waits and st.button("Continue", key=f"go-{row.id}"):
+    if waits and st.button(_("Continue"), key=f"go-{row.id}"):
         try:
             house.runner.go(row.id, keys=typed_keys())
         except CourtroomError as error:
@@ -30,16 +31,18 @@ def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
         else:
             st.rerun()
     st.download_button(
-        "Export as JSON",
+        _("Export as JSON"),
         lambda: house.files.export(row.id)[1],
         f"{row.id}.json",
         key=f"json-{row.id}",
-        help="One file with a hash over all of it. It opens again in another Courtroom: Import run, on this page there.",
+        help=_(
+            "One file with a hash over all of it. It opens again in another Courtroom: Import run, on this page there."
+        ),
     )
     st.download_button(
-        "Export as HTML report", lambda: _report(house, house.record(row.id)), f"{row.id}.html", key=f"html-{row.id}"
+        _("Export as HTML report"), lambda: _report(house, house.record(row.id)), f"{row.id}.html", key=f"html-{row.id}"
     )
-    if st.button("Delete", key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):
+    if st.button(_("Delete"), key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):
         try:
             st.session_state[DELETED] = delete(house, [row.id])
         except CourtroomError as error:

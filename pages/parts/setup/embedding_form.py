@@ -9,6 +9,7 @@ from courtroom.engine.knobs import thresholds
 from courtroom.engine.procedure import Procedure
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.embeddings import BY_WORDS
+from courtroom.language import _, translated
 from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.embedding_choice import embedding_choice
 from pages.parts.shared.inert import literal
@@ -16,7 +17,7 @@ from pages.parts.shared.inert import literal
 
 def embedding_form(draft: SetupDraft, house: Courthouse) -> None:
     """The choice."""
-    st.subheader("Look-ups")
+    st.subheader(_("Look-ups"))
     draft.values["embedding"] = embedding_choice(
         house.settings.embedding, draft.values.get("embedding", ""), draft.key("embedding")
     )
@@ -26,11 +27,15 @@ def embedding_notes(procedure: Procedure, chosen: str, house: Courthouse) -> Non
     """What rests on words alone, and which thresholds were chosen for another embedding."""
     embedding = chosen or house.settings.embedding
     if procedure.looks_in and embedding == DEFAULT:
-        st.caption(f"Look-ups by {literal(DEFAULT)}: {BY_WORDS}")
-    for set_for in dict.fromkeys(name for _, name in thresholds(procedure.setup) if name != embedding):
+        st.caption(_("Look-ups by {default}: {by_words}", default=literal(DEFAULT), by_words=translated(BY_WORDS)))
+    for set_for in dict.fromkeys(name for _knob, name in thresholds(procedure.setup) if name != embedding):
         titles = ", ".join(title for title, name in thresholds(procedure.setup) if name == set_for)
         st.warning(
-            f"The defaults of {literal(titles)} were chosen for {literal(set_for)}. {literal(embedding)} gives other similarities: "
-            "choose them anew.",
+            _(
+                "The defaults of {titles} were chosen for {set_for}. {embedding} gives other similarities: choose them anew.",
+                titles=literal(titles),
+                set_for=literal(set_for),
+                embedding=literal(embedding),
+            ),
             icon=":material/tune:",
         )

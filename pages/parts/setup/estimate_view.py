@@ -13,6 +13,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
+from courtroom.language import _
 from courtroom.models.spec import OFFLINE
 from pages.parts.shared.inert import literal
 from pages.parts.shared.units import count, money
@@ -32,26 +33,37 @@ def estimate_view(
     kept: tuple[str, Estimate, float | None] | None = st.session_state.get("estimate")
     if kept is None or kept[0] != content:
         try:
-            with st.spinner("Estimating ..."):
+            with st.spinner(_("Estimating ...")):
                 estimate = house.estimate(procedure.name, case, setup, seed, parent, interventions=interventions)
                 kept = (content, estimate, house.price(estimate))
         except CourtroomError as error:
             st.error(literal(str(error)))
             return
         st.session_state["estimate"] = kept
-    _, estimate, price = kept
+    estimate, price = kept[1:]
     online = [load for load in estimate.loads if load.model != OFFLINE]
-    told = f"About **{count(estimate.calls)} calls**, {count(estimate.at_most)} at most"
+    told = _("About **{calls} calls**, {at_most} at most", calls=count(estimate.calls), at_most=count(estimate.at_most))
     if estimate.on_record:
-        told += f"; {count(estimate.on_record)} are on record and cost nothing"
+        told += _("; {on_record} are on record and cost nothing", on_record=count(estimate.on_record))
     if online:
         prompt, completion = sum(load.prompt_tokens for load in online), sum(load.completion_tokens for load in online)
-        told += f"; about {count(prompt)} prompt and {count(completion)} completion tokens; {literal(money(price))}"
+        told += _(
+            "; about {prompt} prompt and {completion} completion tokens; {price}",
+            prompt=count(prompt),
+            completion=count(completion),
+            price=literal(money(price)),
+        )
     if parent and estimate.anew:
-        told += ". Anew: " + ", ".join(f"{literal(title)} {number:d}" for title, number in estimate.anew.items())
+        told += _(". Anew: ") + ", ".join(f"{literal(title)} {number:d}" for title, number in estimate.anew.items())
     st.markdown(
         told + ".",
-        help="Found by playing the run through in memory with the offline model; a real model may talk longer or stop earlier.",
+        help=_(
+            "Found by playing the run through in memory with the offline model; a real model may talk longer or stop earlier."
+        ),
     )
     if len(online) > 1:
-        st.caption(", ".join(f"{literal(load.model)}: {load.calls:d} calls" for load in online))
+        st.caption(
+            ", ".join(
+                _("{model}: {calls} calls", model=literal(load.model), calls=f"{load.calls:d}") for load in online
+            )
+        )

@@ -12,6 +12,7 @@ from courtroom.engine.changes import differences
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.interventions import Action, ChangeSetup
 from courtroom.engine.record import Record
+from courtroom.language import _
 from pages.parts.shared.beside import change_in_line
 from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import literal
@@ -28,7 +29,9 @@ def forked_run(house: Courthouse) -> Record | None:
     try:
         record = read(house, run)
     except NoSuchRun:
-        st.error(f"There is no run {literal(run)} here, so it can't be forked. Choose another on the page Runs.")
+        st.error(
+            _("There is no run {run} here, so it can't be forked. Choose another on the page Runs.", run=literal(run))
+        )
         return None
     st.session_state["fork"] = run
     st.query_params["fork"] = run
@@ -39,9 +42,12 @@ def fork_bar(parent: Record, draft: SetupDraft) -> str | None:
     """What the fork will change against its parent; the stage from which it is to hold, None from the beginning."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f":material/fork_right: A fork of run {literal(parent.run.id)}. What no change touches is served from the record."
+            _(
+                ":material/fork_right: A fork of run {id}. What no change touches is served from the record.",
+                id=literal(parent.run.id),
+            )
         )
-        if st.button("Start afresh instead"):
+        if st.button(_("Start afresh instead")):
             st.session_state.pop("fork", None)
             st.query_params.pop("fork", None)
             draft.forked = ""
@@ -53,20 +59,20 @@ def fork_bar(parent: Record, draft: SetupDraft) -> str | None:
     if draft.seed != parent.run.seed:
         changed.insert(0, ("seed", parent.run.seed, draft.seed))
     if not changed:
-        st.caption("Nothing is changed yet: such a fork asks nothing anew.")
+        st.caption(_("Nothing is changed yet: such a fork asks nothing anew."))
     for path, before, after in changed[:SHOWN]:
         st.caption(f"{literal(path)}: {literal(change_in_line(before, after))}")
     if len(changed) > SHOWN:
-        st.caption(f"and {len(changed) - SHOWN} more changes")
-    stages = {"": "the beginning", **{stage.path: stage.name for stage in parent.stages}}
+        st.caption(_("and {changed} more changes", changed=len(changed) - SHOWN))
+    stages = {"": _("the beginning"), **{stage.path: stage.name for stage in parent.stages}}
     if not changed or len(stages) == 1:
         return None
     chosen = st.selectbox(
-        "The changes hold from",
+        _("The changes hold from"),
         list(stages),
         format_func=stages.__getitem__,
         key=draft.key("fork-from"),
-        help="From a later stage on, all before it stays as it was.",
+        help=_("From a later stage on, all before it stays as it was."),
         width=320,
     )
     return chosen or None

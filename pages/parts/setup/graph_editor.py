@@ -10,6 +10,7 @@ from courtroom.engine.blocks import Edge, Graph, Node
 from courtroom.engine.knobs import Widget
 from courtroom.engine.procedure import Procedure
 from courtroom.figures.graph import draw_graph
+from courtroom.language import _
 from courtroom.panel.follow_graph import FollowGraph, influence
 from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.knobs import knob
@@ -26,15 +27,15 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
         if any(graph[name] != value for name, value in before.items()):
             graph["edges"] = None
         if graph["edges"] is not None:
-            st.caption("The edges were edited by hand.")
-            if st.button("Back to those drawn", icon=":material/restart_alt:"):
+            st.caption(_("The edges were edited by hand."))
+            if st.button(_("Back to those drawn"), icon=":material/restart_alt:"):
                 graph["edges"] = None
                 draft.version += 1
                 st.rerun()
     try:
         complete = draft.complete(case)
     except ValueError:
-        right.caption("Mend the setup first.")
+        right.caption(_("Mend the setup first."))
         return
     names = [persona["name"] for persona in complete[draft.drawn[Widget.PERSONAS]]]
     edges = [(int(k), int(j)) for k, j in complete[draft.drawn[Widget.GRAPH]]["edges"]]
@@ -47,8 +48,8 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
         st.plotly_chart(
             draw_graph(block, procedure.choices, st.context.theme.type or "light"), key=draft.key("preview")
         )
-        st.caption("Arrows go from a juror to those it follows; the more a juror is followed, the larger it is.")
-    with st.expander(f"Edges ({len(edges)})", icon=":material/edit:"):
+        st.caption(_("Arrows go from a juror to those it follows; the more a juror is followed, the larger it is."))
+    with st.expander(_("Edges ({edges})", edges=len(edges)), icon=":material/edit:"):
         seats = [f"{seat + 1} {name}" for seat, name in enumerate(names)]
         table = pd.DataFrame([(seats[k], seats[j]) for k, j in edges], columns=["follower", "followed"])
         choice = st.column_config.SelectboxColumn(options=seats, required=True)

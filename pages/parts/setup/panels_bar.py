@@ -10,6 +10,7 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import seating
 from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
 from courtroom.panel.files import checked, read_panel, write_csv, write_yaml
 from courtroom.panel.personas import Persona
 from pages.parts.shared.draft import SetupDraft
@@ -28,25 +29,27 @@ def panels_bar(house: Courthouse, draft: SetupDraft, jury: Sequence[dict[str, An
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = house.panels.names()
         if names:
-            chosen = st.selectbox("Saved panel", names, key="panel-chosen", width=280)
+            chosen = st.selectbox(_("Saved panel"), names, key="panel-chosen", width=280, format_func=translated)
             if st.button(
-                "Seat this panel", icon=":material/event_seat:", help="Its persons take the seats, in their order."
+                _("Seat this panel"),
+                icon=":material/event_seat:",
+                help=_("Its persons take the seats, in their order."),
             ):
                 _try(lambda: _seat(draft, house.panels.load(chosen)))
-            with st.popover("Rename or delete"):
+            with st.popover(_("Rename or delete")):
                 _change(house, chosen)
-        with st.popover("Save this jury", icon=":material/save:"):
+        with st.popover(_("Save this jury"), icon=":material/save:"):
             _save(house, jury)
-        with st.popover("Import persons", icon=":material/upload_file:"):
+        with st.popover(_("Import persons"), icon=":material/upload_file:"):
             _import(house, draft)
-        with st.popover("Export persons", icon=":material/download:"):
+        with st.popover(_("Export persons"), icon=":material/download:"):
             persons = [Persona.model_validate(row) for row in jury]
-            st.download_button("CSV, for a spreadsheet", write_csv(persons), "panel.csv", "text/csv")
-            st.download_button("YAML", write_yaml(persons), "panel.yaml", "application/yaml")
+            st.download_button(_("CSV, for a spreadsheet"), write_csv(persons), "panel.csv", "text/csv")
+            st.download_button(_("YAML"), write_yaml(persons), "panel.yaml", "application/yaml")
     if deleted := st.session_state.get(DELETED):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"The panel “{literal(deleted[0])}” is deleted.", width="content")
-            if st.button("Undo", icon=":material/undo:", key="panel-undo"):
+            st.markdown(_("The panel “{deleted}” is deleted.", deleted=literal(deleted[0])), width="content")
+            if st.button(_("Undo"), icon=":material/undo:", key="panel-undo"):
                 house.panels.save(*deleted)
                 del st.session_state[DELETED]
                 st.rerun()
@@ -55,22 +58,22 @@ def panels_bar(house: Courthouse, draft: SetupDraft, jury: Sequence[dict[str, An
 def _seat(draft: SetupDraft, panel: Sequence[Persona]) -> None:
     draft.values.update(seating(draft.kind, [person.model_dump(mode="json") for person in panel]))
     draft.renew()
-    st.toast(f"{many(len(panel), 'person')} seated.")
+    st.toast(_("{panel} seated.", panel=many(len(panel), "person")))
 
 
 def _save(house: Courthouse, jury: Sequence[dict[str, Any]]) -> None:
     with st.form("panel-save", border=False, clear_on_submit=True):
-        name = st.text_input("Name of the panel", placeholder="seven neighbours", max_chars=80)
-        if st.form_submit_button("Save", type="primary"):
+        name = st.text_input(_("Name of the panel"), placeholder=_("seven neighbours"), max_chars=80)
+        if st.form_submit_button(_("Save"), type="primary"):
             _try(lambda: house.panels.save(name, checked(jury)))
 
 
 def _change(house: Courthouse, chosen: str) -> None:
     with st.form("panel-rename", border=False):
-        name = st.text_input("New name", chosen, max_chars=80, key=f"panel-name-{chosen}")
-        if st.form_submit_button("Rename"):
+        name = st.text_input(_("New name"), chosen, max_chars=80, key=f"panel-name-{chosen}")
+        if st.form_submit_button(_("Rename")):
             _try(lambda: house.panels.rename(chosen, name))
-    if st.button("Delete this panel", icon=":material/delete:", type="tertiary"):
+    if st.button(_("Delete this panel"), icon=":material/delete:", type="tertiary"):
 
         def delete() -> None:
             st.session_state[DELETED] = (chosen, house.panels.delete(chosen))
@@ -80,13 +83,15 @@ def _change(house: Courthouse, chosen: str) -> None:
 
 def _import(house: Courthouse, draft: SetupDraft) -> None:
     st.caption(
-        "A CSV or YAML file with a person in each row: name, gender, age, status, background, and if you like traits and "
-        "interests, parted by semicolons. Export this jury to see the form."
+        _(
+            "A CSV or YAML file with a person in each row: name, gender, age, status, background, and if you like traits and "
+            "interests, parted by semicolons. Export this jury to see the form."
+        )
     )
     with st.form("panel-import", border=False, clear_on_submit=True):
-        file = st.file_uploader("File", type=["csv", "yaml", "yml"])
-        name = st.text_input("Save as a panel named", placeholder="the file's name", max_chars=80)
-        if not st.form_submit_button("Import and seat", type="primary") or file is None:
+        file = st.file_uploader(_("File"), type=["csv", "yaml", "yml"])
+        name = st.text_input(_("Save as a panel named"), placeholder=_("the file's name"), max_chars=80)
+        if not st.form_submit_button(_("Import and seat"), type="primary") or file is None:
             return
 
     def take_in() -> None:

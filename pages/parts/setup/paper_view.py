@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from courtroom.engine.paper import departures, title_of
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
+from courtroom.language import _
 from pages.parts.shared.inert import literal
+from pages.parts.shared.table import table
 
 
 def paper_view(procedure: Procedure, setup: Setup) -> None:
@@ -21,7 +24,9 @@ def paper_view(procedure: Procedure, setup: Setup) -> None:
     other = {departure.setting.knob: departure.value for departure in departures(setup, settings)}
     same = len(settings) - len(other)
     told = (
-        f"All {same} settings as in the paper" if not other else f"{same} of {len(settings)} settings as in the paper"
+        _("All {same} settings as in the paper", same=same)
+        if not other
+        else _("{same} of {settings} settings as in the paper", same=same, settings=len(settings))
     )
     with st.expander(told, icon=":material/menu_book:" if not other else ":material/compare_arrows:"):
         rows = [
@@ -35,8 +40,8 @@ def paper_view(procedure: Procedure, setup: Setup) -> None:
             }
             for setting in sorted(settings, key=lambda setting: setting.knob not in other)
         ]
-        st.dataframe(rows, hide_index=True, width="stretch")
-        st.caption(literal(f"{procedure.paper}. The preset “Paper” sets all of these."))
+        table(pd.DataFrame(rows))
+        st.caption(_("{paper}. The preset “Paper” sets all of these.", paper=literal(procedure.paper)))
 
 
 def _text(value: Any) -> str:

@@ -10,9 +10,11 @@ import streamlit as st
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import Widget
+from courtroom.language import _
 from pages.parts.setup.panels_bar import panels_bar
 from pages.parts.shared.draft import SetupDraft
-from pages.parts.shared.inert import literal
+from pages.parts.shared.inert import declared, literal
+from pages.parts.shared.table import heads
 
 LISTS = ("traits", "interests")
 
@@ -23,21 +25,24 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
     try:
         jury: list[dict[str, Any]] = draft.complete(case)[name]
     except ValueError:
-        st.caption("Mend the setup first.")
+        st.caption(_("Mend the setup first."))
         return
     panels_bar(house, draft, jury)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if st.button("Draw others", icon=":material/casino:", help="Other personas, by another seed."):
+        if st.button(_("Draw others"), icon=":material/casino:", help=_("Other personas, by another seed.")):
             draft.values[name] = []
             draft.seed += 1
             draft.version += 1
             st.rerun()
-        if draft.values[name] and st.button("Back to those drawn by the seed", icon=":material/restart_alt:"):
+        if draft.values[name] and st.button(_("Back to those drawn by the seed"), icon=":material/restart_alt:"):
             draft.values[name] = []
             draft.version += 1
             st.rerun()
     st.caption(
-        f"{len(jury)} jurors. Change any cell; traits and interests are lists with commas. The number of jurors is among the settings."
+        _(
+            "{jury} jurors. Change any cell; traits and interests are lists with commas. The number of jurors is among the settings.",
+            jury=len(jury),
+        )
     )
     table = pd.DataFrame([{**row, **{part: ", ".join(row[part]) for part in LISTS}} for row in jury])
     edited = st.data_editor(
@@ -46,10 +51,13 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
         width="stretch",
         hide_index=True,
         height=min(640, 60 + 36 * len(jury)),
-        column_config={
-            "age": st.column_config.NumberColumn("age", min_value=18, max_value=95, step=1),
-            "background": st.column_config.TextColumn("background", width="medium"),
-        },
+        column_config=heads(
+            table,
+            {
+                "age": st.column_config.NumberColumn(_("age"), min_value=18, max_value=95, step=1),
+                "background": st.column_config.TextColumn(_("background"), width="medium"),
+            },
+        ),
     )
     rows = [
         {
@@ -69,5 +77,5 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
             [seat for seat in draft.values[empty] if seat <= len(jury)],
             format_func=lambda seat: f"{seat} {jury[seat - 1]['name']}",
             key=draft.key(f"empty-{len(jury)}"),
-            help=field.description,
+            help=declared(field.description or "") or None,
         )

@@ -8,6 +8,7 @@ import streamlit as st
 
 from courtroom.cases.case import Case
 from courtroom.engine.procedure import Procedure
+from courtroom.language import _
 from courtroom.models.apart import why_no_template
 from courtroom.models.prompts import templates
 from pages.parts.shared.draft import SetupDraft
@@ -19,11 +20,13 @@ def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     shipped = templates(procedure.prompts, procedure.case_kind)
     edits: dict[str, str] = draft.values["prompts"]
     st.caption(
-        "Templates in Jinja's syntax. `_system` and `_case` come first and are the same for all members; in a task, the "
-        "block `shared` comes before the block `own`. The offline model reads a task's inputs, not these words."
+        _(
+            "Templates in Jinja's syntax. `_system` and `_case` come first and are the same for all members; in a task, the "
+            "block `shared` comes before the block `own`. The offline model reads a task's inputs, not these words."
+        )
     )
-    name = st.selectbox("Prompt", list(shipped), format_func=lambda n: f"{n} (edited)" if n in edits else n)
-    text = st.text_area("Text", edits.get(name, shipped[name]), height=420, key=draft.key(f"prompt-{name}"))
+    name = st.selectbox(_("Prompt"), list(shipped), format_func=lambda n: _("{n} (edited)", n=n) if n in edits else n)
+    text = st.text_area(_("Text"), edits.get(name, shipped[name]), height=420, key=draft.key(f"prompt-{name}"))
     if text == shipped[name]:
         edits.pop(name, None)
         return
@@ -31,10 +34,12 @@ def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
         st.error(literal(why))
         return
     edits[name] = text
-    with st.expander("What differs from the shipped text"):
-        diff = difflib.unified_diff(shipped[name].splitlines(), text.splitlines(), "shipped", "this run", lineterm="")
+    with st.expander(_("What differs from the shipped text")):
+        diff = difflib.unified_diff(
+            shipped[name].splitlines(), text.splitlines(), "shipped", _("this run"), lineterm=""
+        )
         st.code("\n".join(diff), language="diff")
-    if st.button("Back to the shipped text", icon=":material/restart_alt:"):
+    if st.button(_("Back to the shipped text"), icon=":material/restart_alt:"):
         del edits[name]
         draft.version += 1
         st.rerun()

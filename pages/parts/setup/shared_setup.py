@@ -15,9 +15,11 @@ from courtroom.engine.changes import leaves
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
 from courtroom.errors import CaseError, CourtroomError
+from courtroom.language import _, translated
 from courtroom.models.spec import ModelSpec
 from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import literal
+from pages.parts.shared.table import table
 
 LONGEST = 400_000
 """Characters of a setup that is read: all prompts edited come to a tenth of it."""
@@ -55,10 +57,15 @@ def read_shared(text: str, procedure: Procedure) -> dict[str, Any]:
     """
     shared = _parsed(text)
     if shared.get("procedure", procedure.name) != procedure.name:
-        raise CourtroomError(f"This is not a setup for {procedure.title}. Choose its procedure above, then load it.")
+        raise CourtroomError(
+            _(
+                "This is not a setup for {procedure}. Choose its procedure above, then load it.",
+                procedure=translated(procedure.title),
+            )
+        )
     seed = shared.get("seed", 0)
     if not isinstance(seed, int) or not 0 <= seed < 2**31:
-        raise CourtroomError("The seed of this setup is not a whole number from 0 on. Correct it.")
+        raise CourtroomError(_("The seed of this setup is not a whole number from 0 on. Correct it."))
     try:
         procedure.setup.model_validate({**procedure.setup().model_dump(mode="json"), **shared.get("setup", {})})
     except ValidationError as error:
@@ -88,18 +95,23 @@ def link_box(draft: SetupDraft, procedure: Procedure) -> bool:
     try:
         shared = read_shared(text, procedure)
     except CourtroomError as error:
-        st.error(f"The setup in this link is not used. {literal(str(error))}")
+        st.error(_("The setup in this link is not used. {error}", error=literal(str(error))))
         return False
     rows = _changes(draft, shared)
     if not rows:
         return False
     with st.container(border=True):
-        many = "1 setting" if len(rows) == 1 else f"{len(rows)} settings"
-        st.markdown(f":material/link: **This link changes {many}.** Nothing is asked of any model before you decide.")
-        st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch", key="link-changes")
+        many = _("1 setting") if len(rows) == 1 else _("{rows} settings", rows=len(rows))
+        st.markdown(
+            _(
+                ":material/link: **This link changes {many}.** Nothing is asked of any model before you decide.",
+                many=many,
+            )
+        )
+        table(pd.DataFrame(rows), key="link-changes")
         with st.container(horizontal=True):
-            use = st.button("Use these settings", type="primary")
-            leave = st.button("Use the defaults", help="Leaves the setup as it is without the link.")
+            use = st.button(_("Use these settings"), type="primary")
+            leave = st.button(_("Use the defaults"), help=_("Leaves the setup as it is without the link."))
     if use:
         draft.load(shared)
     if use or leave:
@@ -129,5 +141,5 @@ def _named(kind: type[Setup], path: str) -> str:
 
 def _plain(value: Any) -> str:
     if value is None:
-        return "not set"
+        return _("not set")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom.language import _
 from pages.parts.shared.inert import literal
 
 
@@ -45,17 +46,21 @@ def _field(name: str, field: Mapping[str, Any], now: Any, key: str) -> Any:
             return st.text_area(title, str(now or ""), key=key, help=help_text, height="content")
         case "array" if field.get("items", {}).get("type") == "string":
             lines = st.text_area(
-                f"{title} (one a line)", "\n".join(map(str, now or ())), key=key, help=help_text, height="content"
+                _("{title} (one a line)", title=title),
+                "\n".join(map(str, now or ())),
+                key=key,
+                help=help_text,
+                height="content",
             )
             return [line.strip() for line in lines.splitlines() if line.strip()]
     told = json.dumps(now, ensure_ascii=False, indent=1) if now is not None else ""
-    text = st.text_area(f"{title} (JSON)", told, key=key, help=help_text, height="content")
+    text = st.text_area(_("{title} (JSON)", title=title), told, key=key, help=help_text, height="content")
     if not text.strip():
         return None
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{title} is not valid JSON, line {error.lineno}.") from error
+        raise ValueError(_("{title} is not valid JSON, line {line}.", title=title, line=error.lineno)) from error
 
 
 def _resolved(field: Mapping[str, Any], kinds: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom.language import _
 from courtroom.report.page import label
 from pages.parts.shared.inert import escaped
 
@@ -31,5 +32,5 @@ def _html(value: Any) -> str:
             + "</ul>"
         )
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     return escaped(str(value))

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from courtroom.evaluation.comparison import Difference
+from courtroom.language import _
 from courtroom.text.diffs import changes
 from pages.parts.shared.blocks_view import diff_html
 from pages.parts.shared.inert import escaped, inert
@@ -55,7 +56,7 @@ def _cells(values: Sequence[Any]) -> Iterator[str]:
         elif place == first:
             yield escaped(told(value))
         elif value == values[first]:
-            yield f'<span class="as">{escaped(told(value)) if _is_short(value) else f"as in {LETTERS[first]}"}</span>'
+            yield f'<span class="as">{escaped(told(value)) if _is_short(value) else _("as in {letter}", letter=LETTERS[first])}</span>'
         elif _is_short(value) and _is_short(values[first]):
             yield escaped(told(value))
         else:
@@ -80,11 +81,14 @@ def texts_beside(texts: Sequence[str | None], heads: Sequence[str] = ()) -> None
     for place, column in enumerate(st.columns(len(texts), border=True)):
         text = texts[place]
         with column:
-            st.caption(LETTERS[place] + (f", against {LETTERS[first]}" if first not in (None, place) and text else ""))
+            st.caption(
+                LETTERS[place]
+                + (_(", against {letters}", letters=LETTERS[first]) if first not in (None, place) and text else "")
+            )
             if heads and heads[place]:
                 st.html(heads[place])  # plain: HTML by `choice_html`
             if text is None or first is None:
-                st.caption("Nothing here.")
+                st.caption(_("Nothing here."))
             elif place == first:
                 inert(text)
             else:
@@ -96,7 +100,7 @@ def told(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     if isinstance(value, dict):
         return "\n".join(f"{name}: {_flat(part)}" for name, part in value.items() if part not in (None, "", [], {}))
     if isinstance(value, list):
@@ -116,11 +120,13 @@ def change_in_line(before: Any, after: Any, most: int = 60) -> str:
         gone = [part for part in before if part not in after]
         new = [part for part in after if part not in before]
         parts = [
-            f"{word} {in_line(parts[0], most)}" if len(parts) == 1 else f"{word} {len(parts)} of {size}"
-            for word, parts, size in (("without", gone, len(before)), ("with new", new, len(after)))
+            f"{word} {in_line(parts[0], most)}"
+            if len(parts) == 1
+            else _("{word} {parts} of {size}", word=word, parts=len(parts), size=size)
+            for word, parts, size in ((_("without"), gone, len(before)), (_("with new"), new, len(after)))
             if parts
         ]
-        return "; ".join(parts) or "in another order"
+        return "; ".join(parts) or _("in another order")
     return f"{in_line(before, most)} → {in_line(after, most)}"
 
 

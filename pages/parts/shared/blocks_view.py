@@ -11,8 +11,10 @@ from courtroom.engine.blocks import Beside, Block, Cards, Diff, Flow, Graph, Mar
 from courtroom.engine.procedure import Procedure
 from courtroom.figures.graph import draw_graph
 from courtroom.figures.palette import tone
+from courtroom.language import _, translated
 from courtroom.text.diffs import changes
 from pages.parts.shared.inert import escaped, inert, literal
+from pages.parts.shared.table import table
 
 PER_ROW = 3
 MOST_SIDE_BY_SIDE = 14
@@ -24,10 +26,12 @@ def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, k
     labels = list(labelled)
     chosen = labels[-1]
     if len(labels) > MOST_SIDE_BY_SIDE:
-        chosen = st.selectbox("Show", labels, key=f"label-{key}-{len(labels)}", label_visibility="collapsed")
+        chosen = st.selectbox(
+            _("Show"), labels, key=f"label-{key}-{len(labels)}", label_visibility="collapsed", format_func=translated
+        )
     elif len(labels) > 1:
         chosen = st.segmented_control(
-            "Show",
+            _("Show"),
             labels,
             default=labels[-1],
             required=True,
@@ -77,20 +81,21 @@ def marked_html(marked: Marked, procedure: Procedure) -> str:
     told = []
     for text, span in runs(marked):
         if span is None:
-            told.append(escaped(text))
+            told.append(escaped(text, as_it_is=True))
             continue
         choice = known.get(span.choice)
         colour = tone(choice.tone if choice else None, theme)
         mark = f"<sup>{escaped(choice.mark)}</sup>" if choice else ""
         style = f"background:{colour}2E;border-bottom:2px solid {colour};color:inherit;padding:0 2px"
-        told.append(f'<mark style="{style}" title="{escaped(span.note)}">{escaped(text)}{mark}</mark>')
+        told.append(f'<mark style="{style}" title="{escaped(span.note)}">{escaped(text, as_it_is=True)}{mark}</mark>')
     return f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{"".join(told)}</div>'
 
 
 def diff_html(before: str, after: str) -> str:
     """Both texts in one: what is gone struck through, what is new underlined."""
     tags = {"same": "{}", "gone": "<del>{}</del>", "new": "<ins>{}</ins>"}
-    told = "".join(tags[kind].format(escaped(text)) for kind, text in changes(before, after))
+    pieces = changes(translated(before), translated(after))
+    told = "".join(tags[kind].format(escaped(text, as_it_is=True)) for kind, text in pieces)
     style = (
         "<style>.diff{white-space:pre-wrap;overflow-wrap:anywhere}.diff del,.diff ins{padding:0 .15em;border-radius:3px}"
         ".diff del{background:rgba(217,72,47,.22)}.diff ins{background:rgba(47,160,110,.25)}"
@@ -112,25 +117,25 @@ def _flow(flow: Flow) -> None:
         if number:
             st.html('<div style="text-align:center;opacity:.6;line-height:1">↓</div>')
         with st.container(border=True):
-            word = {"passed": " · Pass", "rejected": " · Reject", "to come": " · to come", "done": ""}[step.state]
+            word = {"passed": _(" · Pass"), "rejected": _(" · Reject"), "to come": _(" · to come"), "done": ""}[
+                step.state
+            ]
             st.markdown(f"{MARKS[step.state]} **{literal(step.title)}** · {literal(step.who)}{word}")
             if step.body:
                 inert(step.body, small=True)
             for item in step.items:
-                inert(f"• {item}", small=True)
+                inert(f"• {translated(item)}", small=True)
 
 
-def _table(table: Table) -> None:
-    if not table.rows:
-        st.caption(literal(table.empty))
+def _table(block: Table) -> None:
+    if not block.rows:
+        st.caption(literal(block.empty))
         return
     config = {
-        name: st.column_config.ProgressColumn(name, min_value=0.0, max_value=1.0, format="%.2f")
-        for name in table.shares
+        name: st.column_config.ProgressColumn(translated(name), min_value=0.0, max_value=1.0, format="%.2f")
+        for name in block.shares
     }
-    st.dataframe(
-        pd.DataFrame(table.rows, columns=list(table.columns)), hide_index=True, width="stretch", column_config=config
-    )
+    table(pd.DataFrame(block.rows, columns=list(block.columns)), config)
 
 
 def _cards(cards: Cards, per_row: int) -> None:
@@ -145,4 +150,4 @@ def _cards(cards: Cards, per_row: int) -> None:
                 st.caption(" · ".join(f"{literal(name)} {literal(value)}" for name, value in card.facts))
                 inert(card.body, small=True)
                 for item in card.items:
-                    inert(f"• {item}", small=True)
+                    inert(f"• {translated(item)}", small=True)

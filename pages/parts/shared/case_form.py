@@ -14,6 +14,7 @@ from courtroom.cases.dispute import CATEGORIES, SIDES, Dispute
 from courtroom.cases.files import Package, explain
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
 from courtroom.media.types import sniff
 from pages.parts.shared.inert import literal
 
@@ -24,28 +25,30 @@ def case_form(house: Courthouse) -> None:
     """Everything stays in the form until it is saved; saving checks it first."""
     count = st.session_state.setdefault("form_pieces", 2)
     with st.form("case", border=True):
-        st.subheader("A new dispute")
-        title = st.text_input("Title", key="form_title")
+        st.subheader(_("A new dispute"))
+        title = st.text_input(_("Title"), key="form_title")
         top = st.columns(3)
-        category = top[0].selectbox("Category", CATEGORIES, key="form_category")
-        language = top[1].selectbox("Language", ["en", "zh", "de", "fr", "es", "ja"], key="form_language")
-        condition = top[2].text_input("Condition", key="form_condition", placeholder="like new")
-        product = st.text_input("Product", key="form_product")
+        category = top[0].selectbox(_("Category"), CATEGORIES, key="form_category", format_func=translated)
+        language = top[1].selectbox(
+            _("Language"), ["en", "zh", "de", "fr", "es", "ja"], key="form_language", format_func=translated
+        )
+        condition = top[2].text_input(_("Condition"), key="form_condition", placeholder=_("like new"))
+        product = st.text_input(_("Product"), key="form_product")
         middle = st.columns(4)
-        price = middle[0].number_input("Price", min_value=0.0, key="form_price")
-        currency = middle[1].text_input("Currency", "CNY", max_chars=3, key="form_currency")
-        ordered = middle[2].date_input("Ordered", None, key="form_ordered")
-        delivered = middle[3].date_input("Delivered", None, key="form_delivered")
-        description = st.text_area("The seller's listing", key="form_description")
-        st.caption("Chat, one line each: `buyer: ...` or `seller: ...`")
-        chat = st.text_area("Chat", key="form_chat", placeholder="buyer: Does it work?\nseller: Yes.")
+        price = middle[0].number_input(_("Price"), min_value=0.0, key="form_price")
+        currency = middle[1].text_input(_("Currency"), "CNY", max_chars=3, key="form_currency")
+        ordered = middle[2].date_input(_("Ordered"), None, key="form_ordered")
+        delivered = middle[3].date_input(_("Delivered"), None, key="form_delivered")
+        description = st.text_area(_("The seller's listing"), key="form_description")
+        st.caption(_("Chat, one line each: `buyer: ...` or `seller: ...`"))
+        chat = st.text_area(_("Chat"), key="form_chat", placeholder=_("buyer: Does it work?\nseller: Yes."))
         pieces = [_piece(number) for number in range(count)]
         votes = st.columns(2)
-        buyer = votes[0].number_input("Real votes for the buyer, if known", 0, 1000, None, key="form_votes_buyer")
-        seller = votes[1].number_input("Real votes for the seller, if known", 0, 1000, None, key="form_votes_seller")
+        buyer = votes[0].number_input(_("Real votes for the buyer, if known"), 0, 1000, None, key="form_votes_buyer")
+        seller = votes[1].number_input(_("Real votes for the seller, if known"), 0, 1000, None, key="form_votes_seller")
         with st.container(horizontal=True):
-            saved = st.form_submit_button("Check and save", type="primary")
-            more = st.form_submit_button("One more piece of evidence")
+            saved = st.form_submit_button(_("Check and save"), type="primary")
+            more = st.form_submit_button(_("One more piece of evidence"))
     if more:
         st.session_state["form_pieces"] = count + 1
         st.rerun()
@@ -86,19 +89,21 @@ def case_form(house: Courthouse) -> None:
         return
     for finding in check(case, files):
         st.warning(f"{literal(finding.field)}: {literal(finding.message)}")
-    st.success(f"Saved as {literal(taken.title)}. It is first in the list below.")
+    st.success(_("Saved as {title}. It is first in the list below.", title=literal(taken.title)))
 
 
 def _piece(number: int) -> dict[str, Any]:
-    st.markdown(f"**Evidence {number + 1:d}**")
+    st.markdown(_("**Evidence {number}**", number=f"{number + 1:d}"))
     head = st.columns([1, 1, 4])
-    side = head[0].selectbox("Side", SIDES, index=number % 2, key=f"form_side_{number}")
-    turn = head[1].number_input("Round", 1, 20, number // 2 + 1, key=f"form_round_{number}")
-    text = head[2].text_area("What it claims", key=f"form_text_{number}", height=80)
+    side = head[0].selectbox(_("Side"), SIDES, index=number % 2, key=f"form_side_{number}", format_func=translated)
+    turn = head[1].number_input(_("Round"), 1, 20, number // 2 + 1, key=f"form_round_{number}")
+    text = head[2].text_area(_("What it claims"), key=f"form_text_{number}", height=80)
     below = st.columns([3, 3])
-    media = below[0].file_uploader("Pictures and videos", TYPES, accept_multiple_files=True, key=f"form_media_{number}")
+    media = below[0].file_uploader(
+        _("Pictures and videos"), TYPES, accept_multiple_files=True, key=f"form_media_{number}"
+    )
     words = below[1].text_area(
-        "What they show, a line each", key=f"form_words_{number}", height=80, help="For members that can't see."
+        _("What they show, a line each"), key=f"form_words_{number}", height=80, help=_("For members that can't see.")
     )
     return {
         "side": side,

@@ -12,6 +12,7 @@ from courtroom.cases.dispute import SIDES, ChatMessage, Dispute, Evidence
 from courtroom.cases.files import write_json, write_zip
 from courtroom.courthouse import Courthouse
 from courtroom.figures.palette import tone
+from courtroom.language import _
 from pages.parts.shared.inert import escaped, inert, literal
 from pages.parts.shared.media_view import medium_view
 
@@ -21,20 +22,22 @@ MARKS = {"buyer": "●", "seller": "■"}
 def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> None:
     """The viewer."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("All cases", icon=":material/arrow_back:"):
+        if st.button(_("All cases"), icon=":material/arrow_back:"):
             del st.query_params["case"]
             st.rerun()
-        if st.button("Hear this case", type="primary", icon=":material/gavel:"):
+        if st.button(_("Hear this case"), type="primary", icon=":material/gavel:"):
             hear(case.id)
-        st.download_button("JSON", write_json(case), f"{case.id}.json", "application/json", icon=":material/download:")
         st.download_button(
-            "ZIP with media",
+            _("JSON"), write_json(case), f"{case.id}.json", "application/json", icon=":material/download:"
+        )
+        st.download_button(
+            _("ZIP with media"),
             lambda: write_zip(case, house.media),
             f"{case.id}.zip",
             "application/zip",
             icon=":material/download:",
         )
-        if not house.library.is_sample(case.id) and st.button("Delete", icon=":material/delete:"):
+        if not house.library.is_sample(case.id) and st.button(_("Delete"), icon=":material/delete:"):
             st.session_state["deleted_case"] = house.library.delete(case.id)
             del st.query_params["case"]
             st.rerun()
@@ -43,12 +46,12 @@ def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> Non
         st.caption(literal(case.source))
     findings = check(case, house.media)
     if findings:
-        with st.expander(f"Checks: {len(findings)} to look at", icon=":material/rule:"):
+        with st.expander(_("Checks: {findings} to look at", findings=len(findings)), icon=":material/rule:"):
             for finding in findings:
                 show = st.error if finding.severity == "error" else st.warning
                 show(f"{literal(finding.field)}: {literal(finding.message)}")
     else:
-        st.caption(":material/check: Checks found nothing wrong with this case.")
+        st.caption(_(":material/check: Checks found nothing wrong with this case."))
     if isinstance(case, Dispute):
         _dispute(house, case)
     else:
@@ -62,14 +65,14 @@ def _plain(house: Courthouse, case: Case) -> None:
         st.subheader(literal(title))
         inert(text)
     if media:
-        st.subheader("Pictures and videos")
+        st.subheader(_("Pictures and videos"))
     for start in range(0, len(media), 3):
         for column, medium in zip(st.columns(3), media[start : start + 3], strict=False):
             with column:
                 medium_view(house, medium)
     if real := case.real_outcome():
-        with st.expander("What was really decided"):
-            st.caption("Members of a hearing never see this.")
+        with st.expander(_("What was really decided")):
+            st.caption(_("Members of a hearing never see this."))
             inert(real)
 
 
@@ -78,16 +81,16 @@ def _dispute(house: Courthouse, case: Dispute) -> None:
     with left:
         _order(case)
     with right:
-        st.subheader("Chat")
+        st.subheader(_("Chat"))
         if not case.chat:
-            st.caption("Buyer and seller did not write to each other.")
+            st.caption(_("Buyer and seller did not write to each other."))
         for line in case.chat:
             _bubble(line)
-    st.subheader("Evidence")
+    st.subheader(_("Evidence"))
     if not case.evidence:
-        st.info("Neither side has submitted evidence.")
+        st.info(_("Neither side has submitted evidence."))
     for turn in sorted({piece.round for piece in case.evidence}):
-        st.markdown(f"**Round {turn:d}**")
+        st.markdown(_("**Round {turn}**", turn=f"{turn:d}"))
         for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
             with column:
                 for piece in case.by_side(side):
@@ -95,16 +98,22 @@ def _dispute(house: Courthouse, case: Dispute) -> None:
                         _piece(house, piece)
     if case.jury:
         with st.expander(
-            f"The real jury: {MARKS['buyer']} buyer {case.jury.buyer:d}, {MARKS['seller']} seller {case.jury.seller:d}"
+            _(
+                "The real jury: {buyer} buyer {buyer_2}, {seller} seller {seller_2}",
+                buyer=MARKS["buyer"],
+                buyer_2=f"{case.jury.buyer:d}",
+                seller=MARKS["seller"],
+                seller_2=f"{case.jury.seller:d}",
+            )
         ):
-            st.caption("Members of a hearing never see this.")
+            st.caption(_("Members of a hearing never see this."))
             for opinion in case.jury.opinions:
                 inert(f"{MARKS[opinion.side]} {opinion.side}: {opinion.text}")
 
 
 def _order(case: Dispute) -> None:
     deal = case.transaction
-    st.subheader("Order")
+    st.subheader(_("Order"))
     facts = [
         ("Product", deal.product),
         ("Price", f"{deal.price:,.2f} {deal.currency}"),
@@ -122,7 +131,7 @@ def _order(case: Dispute) -> None:
     )
     st.html(rows)
     if deal.description:
-        st.caption("The listing says")
+        st.caption(_("The listing says"))
         inert(deal.description)
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from courtroom.engine.procedure import Procedure
 from courtroom.figures.palette import tone
+from courtroom.language import _
 from pages.parts.shared.inert import escaped
 
 
@@ -17,5 +18,5 @@ def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> s
     if name and choice is None:  # an outcome in words, such as a judgment
         return f'<span style="font-weight:600;font-size:{escaped(size)}">{escaped(name)}</span>'
     if choice is None:
-        return f'<span style="color:{tone(None, theme)};font-size:{escaped(size)}">○ abstained</span>'
+        return f'<span style="color:{tone(None, theme)};font-size:{escaped(size)}">○ {_("abstained")}</span>'
     return f'<span style="color:{tone(choice.tone, theme)};font-weight:600;white-space:nowrap;font-size:{escaped(size)}">{escaped(choice.mark)} {escaped(choice.title)}</span>'

@@ -15,6 +15,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.engine.store import READ_ONLY
 from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
 from pages.parts.audience.presenter import invite_button
 from pages.parts.live.change_one import change_one
 from pages.parts.shared.inert import declared, literal
@@ -35,84 +36,87 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
     icon, word, colour = STATUS["paused" if interrupted else status]
     runner = house.runner
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge("Interrupted" if interrupted else word, icon=icon, color=colour)
+        st.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
         idle = status in ("paused", "failed") or interrupted
         if status != "done" and not run.imported:
             if st.button(
-                "Step",
+                _("Step"),
                 key="do-step",
                 icon=":material/skip_next:",
                 disabled=not idle,
-                help="Work on one stage.",
+                help=_("Work on one stage."),
                 shortcut="s",
             ):
                 _do(lambda: runner.step(run.id, typed_keys()))
             if st.button(
-                "Run",
+                _("Run"),
                 key="do-run",
                 icon=":material/play_arrow:",
                 disabled=not idle,
                 type="primary" if idle else "secondary",
-                help="Run on to the end, or to the next break.",
+                help=_("Run on to the end, or to the next break."),
                 shortcut="g",
             ):
                 _do(lambda: runner.go(run.id, keys=typed_keys()))
             if st.button(
-                "Pause",
+                _("Pause"),
                 key="do-pause",
                 icon=":material/pause:",
                 disabled=idle,
-                help="Ask nothing more for now. Answers under way still arrive and are kept.",
+                help=_("Ask nothing more for now. Answers under way still arrive and are kept."),
                 shortcut="p",
             ):
                 _do(lambda: runner.pause(run.id))
             if st.button(
-                "Stop",
+                _("Stop"),
                 key="do-stop",
                 icon=":material/stop:",
                 disabled=idle and not runner.drives(run.id),
-                help="Let go of the run; it can be run on at any time.",
+                help=_("Let go of the run; it can be run on at any time."),
             ):
                 _do(lambda: runner.stop(run.id))
-            with st.popover("Run to ...", disabled=not idle):
+            with st.popover(_("Run to ..."), disabled=not idle):
                 target = st.selectbox(
-                    "Run until this stage is done", [kind.title for kind in procedure.stages], key=f"to-{run.id}"
+                    _("Run until this stage is done"),
+                    [kind.title for kind in procedure.stages],
+                    key=f"to-{run.id}",
+                    format_func=translated,
                 )
-                if st.button("Run to it"):
+                if st.button(_("Run to it")):
                     kind = next(kind.name for kind in procedure.stages if kind.title == target)
                     _do(lambda: runner.run_to(run.id, kind, typed_keys()))
-            with st.popover("Break"):
+            with st.popover(_("Break")):
                 breaks = st.pills(
-                    "Pause by itself", list(BREAKS), selection_mode="multi", default=list(run.control.breaks),
-                    format_func=BREAKS.__getitem__, key=f"breaks-{run.id}",
+                    _("Pause by itself"), list(BREAKS), selection_mode="multi", default=list(run.control.breaks),
+                    format_func=lambda one: translated(BREAKS[one]), key=f"breaks-{run.id}",
                 )  # fmt: skip
                 if tuple(breaks) != run.control.breaks:
                     runner.set_breaks(run.id, house.store.control(run.id).model_copy(update={"breaks": tuple(breaks)}))
         if record.events and st.button(
-            "Fork",
+            _("Fork"),
             key="do-fork",
             icon=":material/fork_right:",
-            help="Run this case again with something changed; the rest is served from the record.",
+            help=_("Run this case again with something changed; the rest is served from the record."),
         ):
             st.session_state["fork"] = run.id
             st.switch_page("pages/setup.py", query_params={"fork": run.id})
         if status == "done":
             change_one(house, procedure, record)
         invite_button(house, procedure, record)
-        with st.popover("Share"):
-            st.caption("This address opens the same run, also in another browser:")
+        with st.popover(_("Share")):
+            st.caption(_("This address opens the same run, also in another browser:"))
             st.code(f"{st.context.url}?run={run.id}", language=None, wrap_lines=True)
             st.download_button(
-                "HTML report",
+                _("HTML report"),
                 lambda: report.as_html(
                     *(record, procedure, house.answers, house.media, house.beside.of(run.id)),
                     sure=house.experiments.repeats.sentence(run.id),
                 ),
                 f"{run.id}.html", "text/html",
-                icon=":material/article:", help="One page with everything inside; opens without the app.",
+                icon=":material/article:", help=_("One page with everything inside; opens without the app."),
             )  # fmt: skip
             st.download_button(
-                "JSON",
+                _("JSON"),
                 lambda: house.files.export(run.id)[1],
                 f"{run.id}.json",
                 "application/json",
@@ -126,9 +130,13 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                     icon=":material/dataset:",
                 )
     if run.imported:
-        st.caption(f":material/lock: {READ_ONLY} A fork of it can go on, and asks every question anew.")
+        st.caption(
+            _(":material/lock: {read_only} A fork of it can go on, and asks every question anew.", read_only=READ_ONLY)
+        )
     if interrupted:
-        st.warning("The server that ran this hearing has stopped. Run it on: nothing that was answered is asked again.")
+        st.warning(
+            _("The server that ran this hearing has stopped. Run it on: nothing that was answered is asked again.")
+        )
     elif status == "failed":
         st.error(literal(run.reason))
     elif trouble := runner.trouble(run.id):
@@ -143,10 +151,10 @@ def _raise_budget(house: Courthouse, record: Record) -> None:
     with st.form("budget", border=True):
         budget = record.setup.budget
         columns = st.columns(3)
-        calls = columns[0].number_input("Calls", 1, None, budget.calls, placeholder="no limit")
-        tokens = columns[1].number_input("Tokens", 1, None, budget.tokens, placeholder="no limit")
-        dollars = columns[2].number_input("Money (US$)", 0.0, None, budget.money, placeholder="no limit")
-        if st.form_submit_button("Set the budget and run on", type="primary"):
+        calls = columns[0].number_input(_("Calls"), 1, None, budget.calls, placeholder=_("no limit"))
+        tokens = columns[1].number_input(_("Tokens"), 1, None, budget.tokens, placeholder=_("no limit"))
+        dollars = columns[2].number_input(_("Money (US$)"), 0.0, None, budget.money, placeholder=_("no limit"))
+        if st.form_submit_button(_("Set the budget and run on"), type="primary"):
             new = Budget(calls=calls, tokens=tokens, money=dollars)
             house.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": new}))
             house.runner.stop(record.run.id)

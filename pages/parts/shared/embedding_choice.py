@@ -7,6 +7,7 @@ import streamlit as st
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.embeddings import REMOTE, about_embedding, embedding_problem
 from courtroom.knowledge.local_encoder import LOCAL, MISSING, installed
+from courtroom.language import _
 from pages.parts.shared.inert import literal
 
 
@@ -22,18 +23,22 @@ def embedding_choice(servers: str, value: str, key: str) -> str:
     """
     options = list(dict.fromkeys(("", DEFAULT, *REMOTE, *LOCAL, value)))
     chosen = st.selectbox(
-        "Embedding",
+        _("Embedding"),
         options,
         options.index(value),
         key=key,
         accept_new_options=True,
-        format_func=lambda name: literal(name) if name else f"as set on the server: {literal(servers)}",
-        help="How texts are compared in look-ups. Choose one, or write a LiteLLM id. A first look-up with another embedding has to "
-        "embed the whole collection.",
+        format_func=lambda name: (
+            literal(name) if name else _("as set on the server: {servers}", servers=literal(servers))
+        ),
+        help=_(
+            "How texts are compared in look-ups. Choose one, or write a LiteLLM id. A first look-up with another embedding has to "
+            "embed the whole collection."
+        ),
     )
     chosen = str(chosen or "").strip()
     if problem := embedding_problem(chosen):
-        st.error(literal(f"This embedding can't be used: {problem}."))
+        st.error(literal(_("This embedding can't be used: {problem}.", problem=problem)))
         return ""
     st.caption(literal(about_embedding(chosen or servers)))
     if chosen in LOCAL and not installed(chosen):

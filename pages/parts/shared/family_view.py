@@ -8,6 +8,7 @@ import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.evaluation.family import Kin
+from courtroom.language import _
 from pages.parts.shared.beside import change_in_line
 from pages.parts.shared.inert import literal
 from pages.parts.shared.units import moment
@@ -25,7 +26,7 @@ def family_view(house: Courthouse, run: str, marks: Sequence[str] = ()) -> None:
     for one in kin[:SHOWN]:
         _line(one, one.run.id in (marks or (run,)))
     if len(kin) > SHOWN:
-        st.caption(f"and {len(kin) - SHOWN} more")
+        st.caption(_("and {kin} more", kin=len(kin) - SHOWN))
 
 
 def _line(kin: Kin, marked: bool) -> None:
@@ -46,9 +47,11 @@ def _line(kin: Kin, marked: bool) -> None:
 
 def _changed(kin: Kin) -> str:
     if not kin.depth:
-        return "the first"
+        return _("the first")
     changes = list(kin.changes.all())
     if not changes:
-        return "nothing changed"
+        return _("nothing changed")
     told = [f"{literal(one.path)}: {literal(change_in_line(*one.values))}" for _, one in changes[:CHANGES]]
-    return "; ".join(told) + (f"; and {len(changes) - CHANGES} more" if len(changes) > CHANGES else "")
+    return "; ".join(told) + (
+        _("; and {changes} more", changes=len(changes) - CHANGES) if len(changes) > CHANGES else ""
+    )

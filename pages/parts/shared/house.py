@@ -7,6 +7,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.language import _
 from pages.parts.shared.inert import literal
 
 
@@ -23,13 +24,14 @@ def courthouse() -> Courthouse:
         PagesManager.uses_pages_directory = False
         st.rerun()
     try:
-        return _open()
+        with st.spinner(_("Opening the courthouse ...")):
+            return _open()
     except CourtroomError as error:
         st.error(literal(str(error)))
         st.stop()
 
 
-@st.cache_resource(show_spinner="Opening the courthouse ...")
+@st.cache_resource(show_spinner=False)
 def _open() -> Courthouse:
     """Opened once a server. Runs, sweeps and experiments whose process had died are taken up again."""
     listed = st.secrets.get("connections", {}) if st.secrets.load_if_toml_exists() else {}

@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from courtroom.cases.case import Case
 from courtroom.engine.knobs import Group, Widget, bounds, comes_first, fields_drawn, group_of, is_group, plain
 from courtroom.engine.setup import Budget, Setup
+from courtroom.language import _, listed, translated
 from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import declared, literal
@@ -43,18 +44,18 @@ def knobs(draft: SetupDraft, case: Case) -> None:
         _grid({name: field for name, field in first.items() if name not in offered}, draft.values, draft, "")
         if more := {name: field for name, field in mine.items() if name not in first}:
             changed = any(draft.values[name] != _default(field) for name, field in more.items())
-            titles = ", ".join(field.title or name for name, field in more.items())
+            titles = listed(field.title or name for name, field in more.items())
             opened = st.session_state.setdefault(
                 draft.key(f"more-{group}"), changed
             )  # nothing folds while one works in it
-            with st.expander(f"More: {declared(titles)}", expanded=opened):
+            with st.expander(_("More: {titles}", titles=declared(titles)), expanded=opened):
                 _grid(more, draft.values, draft, "")
         if group is Group.COST:
-            st.caption("Budget: the run pauses when one of these is used up; it can be raised and continued.")
+            st.caption(_("Budget: the run pauses when one of these is used up; it can be raised and continued."))
             _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
     for name, field in fields.items():
         if is_group(field):
-            st.subheader(declared(field.title or name), help=field.description)
+            st.subheader(declared(field.title or name), help=declared(field.description or "") or None)
             _grid(field.annotation.model_fields, draft.values[name], draft, f"{name}-")  # type: ignore[union-attr]
 
 
@@ -71,7 +72,7 @@ def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupD
             draw = _base if prefix + name == base else knob
             values[name] = draw(field, values[name], draft.key(prefix + name))
             if values[name] != _default(field):
-                st.caption(f"Default: {literal(_default(field))}")
+                st.caption(_("Default: {default}", default=literal(_default(field))))
 
 
 def _base(field: FieldInfo, value: str, key: str) -> str:
@@ -79,7 +80,12 @@ def _base(field: FieldInfo, value: str, key: str) -> str:
     bases = courthouse().knowledge.bases()
     options = [*bases, *({value} - set(bases))]
     chosen: str = st.selectbox(
-        declared(field.title or ""), options, options.index(value), key=key, help=field.description
+        declared(field.title or ""),
+        options,
+        options.index(value),
+        key=key,
+        help=declared(field.description or "") or None,
+        format_func=translated,
     )
     return chosen
 
@@ -93,18 +99,18 @@ def _several(field: FieldInfo, options: dict[str, str], draft: SetupDraft, name:
         chosen,
         format_func=lambda one: options.get(one, one),
         key=draft.key(name),
-        help=field.description,
-        placeholder="the first one",
+        help=declared(field.description or "") or None,
+        placeholder=_("the first one"),
     )
 
 
 def knob(field: FieldInfo, value: Any, key: str) -> Any:
     """One widget for one field, by its type."""
-    title, help_text = declared(field.title or ""), field.description
+    title, help_text = declared(field.title or ""), declared(field.description or "") or None
     kind, optional = plain(field.annotation)
     if get_origin(kind) is Literal:
         options = list(get_args(kind))
-        return st.selectbox(title, options, options.index(value), key=key, help=help_text)
+        return st.selectbox(title, options, options.index(value), key=key, help=help_text, format_func=translated)
     if kind is bool:
         return st.toggle(title, value, key=key, help=help_text)
     if kind in (int, float):
@@ -116,6 +122,6 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
         step = 1 if kind is int else 0.1
         return st.number_input(
             title, kind(low) if low is not None else None, kind(high) if high is not None else None, number,
-            step=step, key=key, help=help_text, placeholder="not set" if optional else None,
+            step=step, key=key, help=help_text, placeholder=_("not set") if optional else None,
         )  # fmt: skip
     return st.text_input(title, value or "", key=key, help=help_text)

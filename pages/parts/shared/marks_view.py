@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
+from courtroom.language import _, translated
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.units import moment
@@ -27,7 +28,7 @@ def marks_view(house: Courthouse, run: str, target: str) -> None:
     marks = [mark for mark in house.marks.of(run) if mark.target == target]
     starred = any(mark.star for mark in marks)
     with st.popover(
-        f"{len(marks)} marks" if len(marks) > 1 else "1 mark" if marks else "Mark",
+        _("{marks} marks", marks=len(marks)) if len(marks) > 1 else _("1 mark") if marks else _("Mark"),
         icon=":material/star:" if starred else ":material/bookmark_add:",
         type="tertiary",
         key=f"marks-{run}-{target}",
@@ -39,7 +40,9 @@ def marks_view(house: Courthouse, run: str, target: str) -> None:
 
 def _shown(mark: Mark) -> None:
     star = ":material/star: " if mark.star else ""
-    score = f" · {mark.score:d} of {HIGHEST:d}" if mark.score is not None else ""
+    score = (
+        _(" · {score} of {highest}", score=f"{mark.score:d}", highest=f"{HIGHEST:d}") if mark.score is not None else ""
+    )
     tags = " · " + literal(", ".join(mark.tags)) if mark.tags else ""
     st.caption(f"{star}{literal(mark.reviewer)}, {moment(mark.at)}{score}{tags}")
     if mark.comment:
@@ -48,20 +51,24 @@ def _shown(mark: Mark) -> None:
 
 def _form(house: Courthouse, run: str, target: str) -> None:
     key = f"{run}-{target}"
-    who = st.text_input("Your name", st.session_state.get("who", ""), max_chars=80, key=f"reviewer-{key}").strip()
+    who = st.text_input(_("Your name"), st.session_state.get("who", ""), max_chars=80, key=f"reviewer-{key}").strip()
     mine = house.marks.one(run, target, who) or Mark(target=target, reviewer=who or "?")
     with st.form(f"mark-{key}-{who}", border=False):
-        star = st.toggle("Star", mine.star)
+        star = st.toggle(_("Star"), mine.star)
         scores = [None, *range(LOWEST, HIGHEST + 1)]
-        score = st.selectbox("Score", scores, scores.index(mine.score), format_func=lambda one: str(one or "none"))
+        score = st.selectbox(_("Score"), scores, scores.index(mine.score), format_func=lambda one: str(one or "none"))
         tags = st.multiselect(
-            "Tags", sorted({*house.marks.tags(), *mine.tags}), list(mine.tags), accept_new_options=True
+            _("Tags"),
+            sorted({*house.marks.tags(), *mine.tags}),
+            list(mine.tags),
+            accept_new_options=True,
+            format_func=translated,
         )
-        comment = st.text_area("Comment", mine.comment, max_chars=5_000)
-        if not st.form_submit_button("Keep this mark"):
+        comment = st.text_area(_("Comment"), mine.comment, max_chars=5_000)
+        if not st.form_submit_button(_("Keep this mark")):
             return
     if not who:
-        st.error("Write your name: each reviewer has one mark.")
+        st.error(_("Write your name: each reviewer has one mark."))
         return
     st.session_state["who"] = who
     try:
@@ -81,13 +88,24 @@ def marks_filter(house: Courthouse) -> ByMarks:
     if not reviewers:
         return {"tag": "", "reviewer": "", "starred": False}
     row = st.columns([2, 2, 2, 3], vertical_alignment="bottom")
-    tag = row[0].selectbox("Tag", ["", *house.marks.tags()], format_func=lambda name: name or "All")
-    reviewer = row[1].selectbox("Marked by", ["", *reviewers], format_func=lambda name: name or "Anybody or nobody")
-    starred = row[2].toggle("With a star")
+    tag = row[0].selectbox(_("Tag"), ["", *house.marks.tags()], format_func=lambda name: name or _("All"))
+    reviewer = row[1].selectbox(
+        _("Marked by"), ["", *reviewers], format_func=lambda name: name or _("Anybody or nobody")
+    )
+    starred = row[2].toggle(_("With a star"))
     agreed = agreement(house.marks.all()) if len(reviewers) > 1 else None
     if agreed and agreed.marked:
-        alpha = f"Krippendorff's alpha {agreed.scores:.2f}." if agreed.scores is not None else literal(agreed.note)
+        alpha = (
+            _("Krippendorff's alpha {scores}.", scores=f"{agreed.scores:.2f}")
+            if agreed.scores is not None
+            else literal(agreed.note)
+        )
         row[3].caption(
-            f"{agreed.reviewers:d} reviewers have given scores, {agreed.marked:d} times two or more to the same. {alpha}"
+            _(
+                "{reviewers} reviewers have given scores, {marked} times two or more to the same. {alpha}",
+                reviewers=f"{agreed.reviewers:d}",
+                marked=f"{agreed.marked:d}",
+                alpha=alpha,
+            )
         )
     return {"tag": tag, "reviewer": reviewer, "starred": starred}

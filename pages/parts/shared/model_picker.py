@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
 from courtroom.models.connections import Connections
 from courtroom.models.keys import KEYS
 from courtroom.models.offers import Offer, offers
@@ -22,7 +23,7 @@ ALWAYS = {
 ABOUT = {OFFLINE: "no language model; free, and works without a key", PERSON: "a person in the seat"}
 
 
-@st.cache_data(ttl=FRESH_S, show_spinner="Looking for models that can be reached ...")
+@st.cache_data(ttl=FRESH_S, show_spinner=False)
 def _reachable(_connections: Connections, _typed: dict[str, str], known: tuple[str, ...]) -> tuple[Offer, ...]:
     return offers(_connections, _typed)
 
@@ -30,7 +31,8 @@ def _reachable(_connections: Connections, _typed: dict[str, str], known: tuple[s
 def reachable(connections: Connections) -> dict[str, Offer]:
     """The models that can be asked now, by a label that is theirs alone."""
     typed = {name: value for name, value in st.session_state.get("typed_keys", {}).items() if value}
-    found = _reachable(connections, typed, (*sorted(typed), *connections))
+    with st.spinner(_("Looking for models that can be reached ...")):
+        found = _reachable(connections, typed, (*sorted(typed), *connections))
     return ALWAYS | {_label(offer): offer for offer in found}
 
 
@@ -44,11 +46,11 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
     now = _label(Offer(id=values["id"], connection=values.get("connection", "")))
     options = [*known, *([now] if now not in known else [])]
     chosen = st.selectbox(
-        "Model",
+        _("Model"),
         options,
         options.index(now),
         key=f"{key}-id",
-        format_func=lambda label: f"{label}: {ABOUT[label]}" if label in ABOUT else label,
+        format_func=lambda label: f"{label}: {translated(ABOUT[label])}" if label in ABOUT else label,
         help=declared(ModelSpec.model_fields["id"].description or ""),
         accept_new_options=True,
     )
@@ -67,10 +69,10 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
     if values["id"] in ABOUT:
         return
     if not st.button(
-        "Try it",
+        _("Try it"),
         key=f"{key}-try",
         icon=":material/labs:",
-        help="Asks it four short questions, which may cost a little.",
+        help=_("Asks it four short questions, which may cost a little."),
     ):
         return
     from courtroom.upkeep.model_check import ModelTrial, trials
@@ -83,7 +85,7 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
 
     token = KEYS.set(dict(st.session_state.get("typed_keys", {})))
     try:
-        with st.spinner("Asking the model ..."):
+        with st.spinner(_("Asking the model ...")):
             found = asyncio.run(ask())
     except CourtroomError as error:
         st.error(literal(str(error)))
@@ -91,7 +93,7 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
     finally:
         KEYS.reset(token)
     for trial in found:
-        price = f", US$ {trial.cost:.6f}" if trial.cost is not None else ""
+        price = _(", US$ {cost}", cost=f"{trial.cost:.6f}") if trial.cost is not None else ""
         sentence = literal(f"{trial.about}: {trial.sentence} ({trial.seconds:.1f} s{price})")
         (st.success if trial.works else st.warning)(sentence)
 
@@ -101,15 +103,16 @@ def one_for_each_seat(
 ) -> bool:
     """A different model for each seat, in turn. True where the seats were given models."""
     known = reachable(connections)
-    with st.popover("A different model for each seat", icon=":material/groups:"):
+    with st.popover(_("A different model for each seat"), icon=":material/groups:"):
         labels = st.multiselect(
-            "Models, in turn",
+            _("Models, in turn"),
             [label for label in known if label != PERSON],
             key=f"{key}-seats",
             accept_new_options=True,
-            help="The first seat gets the first model, and so on; after the last one the first comes again.",
+            help=_("The first seat gets the first model, and so on; after the last one the first comes again."),
+            format_func=translated,
         )
-        if not st.button("Give them out", key=f"{key}-give", disabled=not labels):
+        if not st.button(_("Give them out"), key=f"{key}-give", disabled=not labels):
             return False
     rest = {name: value for name, value in base.items() if name not in ("id", "connection")}
     for place, member in enumerate(members):

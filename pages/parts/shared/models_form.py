@@ -11,6 +11,7 @@ import streamlit as st
 from courtroom.cases.case import Case
 from courtroom.engine.knobs import Widget
 from courtroom.engine.procedure import Procedure
+from courtroom.language import _, translated
 from courtroom.models.connections import Connections
 from courtroom.models.keys import first_set, typed_name
 from courtroom.models.providers import PROVIDERS
@@ -19,6 +20,7 @@ from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import knob
 from pages.parts.shared.model_picker import model_picker, one_for_each_seat, try_it
+from pages.parts.shared.table import heads
 
 OFFERED = ("openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "mistral", "xai", "together_ai")
 """Providers for which a key can be typed."""
@@ -27,25 +29,25 @@ OWN = "the provider's own"
 
 def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections: Connections) -> None:
     """The run's model with its parameters, then exceptions."""
-    st.subheader("The run's model")
+    st.subheader(_("The run's model"))
     draft.values["model"] = _spec(draft.values["model"], draft.key("model"), connections)
-    st.subheader("By role", help="Empty: the run's model, or nobody where a role needs a model of its own.")
+    st.subheader(_("By role"), help=_("Empty: the run's model, or nobody where a role needs a model of its own."))
     roles = draft.values["roles"]
     for column, role in zip(st.columns(len(procedure.roles), gap="large"), procedure.roles, strict=True):
         with column:
             given = st.text_input(
                 declared(role.title), roles.get(role.name, {}).get("id", ""), key=draft.key(f"role-{role.name}"), help=declared(role.help),
-                placeholder="a model of its own" if role.own_model else "the run's model",
+                placeholder=_("a model of its own") if role.own_model else _("the run's model"),
             )  # fmt: skip
             there = roles.get(role.name, {}).get("connection", "")
             if given.strip() and (connections or there):
                 there = _connection(there, connections, draft.key(f"role-{role.name}-connection"))
         _put(roles, role.name, given, there, draft.values["model"])
-    st.subheader("By member", help="A heterogeneous jury: give some members a model of their own.")
+    st.subheader(_("By member"), help=_("A heterogeneous jury: give some members a model of their own."))
     try:
-        _, members = procedure.prepare(case, draft.validated(), draft.seed)
+        members = procedure.prepare(case, draft.validated(), draft.seed)[1]
     except ValueError:
-        st.caption("Mend the setup first.")
+        st.caption(_("Mend the setup first."))
         return
     chosen = draft.values["members"]
     if one_for_each_seat(
@@ -56,7 +58,7 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
     table = pd.DataFrame(
         {
             "member": [member.id for member in members],
-            "name": [member.name for member in members],
+            "name": [translated(member.name) for member in members],
             "model": [chosen.get(member.id, {}).get("id", "") for member in members],
             "connection": [chosen.get(member.id, {}).get("connection", "") for member in members],
         }
@@ -68,15 +70,15 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
         table = table.drop(columns="connection")
     edited = st.data_editor(
         table, key=draft.key("members"), hide_index=True, disabled=["member", "name"], width="stretch",
-        column_config={
-            "model": st.column_config.TextColumn("model", help="Empty: by role, else the run's model."),
+        column_config=heads(table, {
+            "model": st.column_config.TextColumn(_("model"), help=_("Empty: by role, else the run's model.")),
             "connection": st.column_config.SelectboxColumn(
-                "connection", options=["", *connections], help="Empty: the provider's own server."
+                _("connection"), options=["", *connections], help=_("Empty: the provider's own server.")
             ),
             "point of view": st.column_config.TextColumn(
-                "point of view", width="large", help="What this seat looks at first; empty: nothing is said of it."
+                _("point of view"), width="large", help=_("What this seat looks at first; empty: nothing is said of it.")
             ),
-        },
+        }),
     )  # fmt: skip
     for row in edited.to_dict("records"):
         _put(chosen, row["member"], row["model"] or "", row.get("connection") or "", draft.values["model"])
@@ -87,13 +89,14 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
 def keys_form(connections: Connections) -> None:
     """Keys typed for this session; where the owner has set one, it says so. Addresses are the owner's alone."""
     st.subheader(
-        "Keys", help="Kept in this browser session's memory only: never stored, logged, exported or shown again."
+        _("Keys"), help=_("Kept in this browser session's memory only: never stored, logged, exported or shown again.")
     )
     st.caption(
-        "A key that you type is used while you have a run go on, and forgotten as soon as somebody else does. It goes to "
-        "the address that is shown with it. To use a server of your own, such as Ollama or vLLM, whoever runs this app "
-        f"sets its address before starting it ({literal('OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE')} ...) "
-        f"or lists it as a connection in the file that {literal('COURTROOM_CONNECTIONS')} names."
+        _(
+            "A key that you type is used while you have a run go on, and forgotten as soon as somebody else does. It goes to the address that is shown with it. To use a server of your own, such as Ollama or vLLM, whoever runs this app sets its address before starting it ({value} ...) or lists it as a connection in the file that {value_2} names.",
+            value=literal("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE"),
+            value_2=literal("COURTROOM_CONNECTIONS"),
+        )
     )
     typed: dict[str, str] = st.session_state.setdefault("typed_keys", {})
     columns = st.columns(3, gap="large")
@@ -104,7 +107,7 @@ def keys_form(connections: Connections) -> None:
     places += [(typed_name(name), one.address, bool(one.secret)) for name, one in connections.items()]
     for number, (name, address, known) in enumerate(places):
         with columns[number % 3]:
-            state = "typed" if typed.get(name) else "set on the server" if known else "not set"
+            state = "typed" if typed.get(name) else _("set on the server") if known else _("not set")
             own = not (known and name.startswith("connections."))  # there the owner's key counts alone
             given = st.text_input(
                 literal(name),
@@ -116,9 +119,9 @@ def keys_form(connections: Connections) -> None:
             )
             if given and own:
                 typed[name] = given
-            to = f", goes to {literal(address)}" if address else ""
-            st.caption(f"Now {state if not given else 'typed'}{to}.")
-    if typed and st.button("Forget typed keys"):
+            to = _(", goes to {address}", address=literal(address)) if address else ""
+            st.caption(_("Now {state}{to}.", state=state if not given else _("typed"), to=to))
+    if typed and st.button(_("Forget typed keys")):
         for name in typed:
             st.session_state.pop(f"key-{name}", None)
         typed.clear()
@@ -134,7 +137,7 @@ def _connection(value: str, connections: Connections, key: str) -> str:
     options = ["", *connections, *([value] if value and value not in connections else [])]
     return str(
         st.selectbox(
-            "Connection", options, options.index(value), key=key, format_func=lambda name: name or OWN,
+            _("Connection"), options, options.index(value), key=key, format_func=lambda name: name or OWN,
             help=declared(ModelSpec.model_fields["connection"].description or ""),
         )
     )  # fmt: skip
@@ -154,19 +157,19 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
     names = [name for name in fields if name not in ("id", "connection", "extra", "wait_s", "otherwise")] + list(
         of_persons
     )
-    with st.expander("Parameters", expanded=values["id"] != OFFLINE):
+    with st.expander(_("Parameters"), expanded=values["id"] != OFFLINE):
         for column, part in zip(st.columns(3, gap="large"), (names[:3], names[3:6], names[6:]), strict=True):
             with column:
                 for name in part:
                     values[name] = knob(fields[name], values.get(name, fields[name].default), f"{key}-{name}")
         text = st.text_input(
-            "Further parameters (JSON)", json.dumps(values["extra"]) if values["extra"] else "", key=f"{key}-extra",
-            help=fields["extra"].description, placeholder='{"reasoning_effort": "low"}',
+            _("Further parameters (JSON)"), json.dumps(values["extra"]) if values["extra"] else "", key=f"{key}-extra",
+            help=declared(fields["extra"].description or ""), placeholder='{"reasoning_effort": "low"}',
         )  # fmt: skip
         try:
             values["extra"] = json.loads(text) if text.strip() else {}
         except json.JSONDecodeError:
-            st.error('Further parameters must be a JSON object, such as {"reasoning_effort": "low"}.')
+            st.error(_('Further parameters must be a JSON object, such as {"reasoning_effort": "low"}.'))
     return values
 
 

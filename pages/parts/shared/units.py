@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from courtroom.language import _, ngettext
+
 
 def money(dollars: float | None) -> str:
     """US dollars, or that the price isn't known."""
     if dollars is None:
-        return "price unknown"
+        return _("price unknown")
     if dollars == 0:
-        return "free"
+        return _("free")
     return f"${dollars:,.2f}" if dollars >= 0.01 else f"{dollars * 100:.2g} ¢"
 
 
@@ -24,7 +26,7 @@ def count(number: float) -> str:
 
 def many(number: int, thing: str) -> str:
     """1 run, 2 runs."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+    return ngettext(f"{{number}} {thing}", f"{{number}} {thing}s", number)
 
 
 def duration(seconds: float) -> str:
@@ -35,8 +37,8 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes, rest = divmod(int(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
-    return f"{minutes // 60} h {minutes % 60} min"
+        return _("{minutes} min {rest} s", minutes=minutes, rest=rest) if rest else _("{minutes} min", minutes=minutes)
+    return _("{hours} h {minutes} min", hours=minutes // 60, minutes=minutes % 60)
 
 
 def moment(at: float) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from courtroom.errors import Unreadable
+from courtroom.language import _
 from pages.parts.shared.inert import literal
 
 SHOWN = 5
@@ -17,4 +18,4 @@ def unreadable_rows(rows: Sequence[Unreadable]) -> None:
     for row in rows[:SHOWN]:
         st.warning(literal(str(row)), icon=":material/broken_image:")
     if len(rows) > SHOWN:
-        st.caption(f"and {len(rows) - SHOWN} more; `python -m courtroom doctor` lists all.")
+        st.caption(_("and {rows} more; `python -m courtroom doctor` lists all.", rows=len(rows) - SHOWN))

@@ -7,6 +7,7 @@ import streamlit as st
 from courtroom.engine.changes import value_at
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.language import _, translated
 from courtroom.sweeps.plan import Axis, evidence_left_out, members_left_out, rules_left_out, values
 from pages.parts.shared.vary import knob_values, varied
 
@@ -18,12 +19,14 @@ def chosen_axes(procedure: Procedure, base: Record) -> list[Axis]:
         "Each member": members_left_out(procedure, base.setup, base.case, base.run.seed),
         "Each rule": rules_left_out(base.setup),
     }
-    offered = {f"{title} ({len(axis)})": axis for title, axis in turns.items() if axis}
-    left_out = st.multiselect("Leave out in turn", list(offered), key=f"sweep-drop-{base.run.id}")
+    offered = {f"{translated(title)} ({len(axis)})": axis for title, axis in turns.items() if axis}
+    left_out = st.multiselect(
+        _("Leave out in turn"), list(offered), key=f"sweep-drop-{base.run.id}", format_func=translated
+    )
     axes = [offered[title] for title in left_out]
     fields = varied(procedure)
     paths = st.multiselect(
-        "Vary",
+        _("Vary"),
         list(fields),
         format_func=lambda path: f"{fields[path].title or path} ({path})",
         key=f"sweep-vary-{base.run.id}",

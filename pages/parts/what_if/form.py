@@ -13,11 +13,13 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.engine.run import Run
 from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
 from courtroom.sweeps.plan import KINDS, Axis, SweepPlan, grid, singly
 from courtroom.sweeps.sweeper import SweepEstimate
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.records import read
+from pages.parts.shared.table import heads
 from pages.parts.shared.units import count, many, moment
 from pages.parts.what_if.axes import chosen_axes
 from pages.parts.what_if.list import open_sweep
@@ -32,17 +34,17 @@ def sweep_form(house: Courthouse, done: Sequence[Run], wanted: str | None) -> No
     ids = [row.id for row in done]
     rows = {row.id: row for row in done}
     run = st.selectbox(
-        "Run",
+        _("Run"),
         ids,
         ids.index(wanted) if wanted in ids else 0,
         format_func=lambda i: f"{rows[i].title} · {_outcome(rows[i])} · {moment(rows[i].created)} · {i}",
-        help="The run that is asked about. What a variant does not touch is served from its record.",
+        help=_("The run that is asked about. What a variant does not touch is served from its record."),
     )
     st.session_state["sweep_base"] = run
     base = read(house, run)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     way = left.segmented_control(
-        "How",
+        _("How"),
         WAYS,
         default=WAYS[0],
         key="sweep_way",
@@ -53,9 +55,9 @@ def sweep_form(house: Courthouse, done: Sequence[Run], wanted: str | None) -> No
     way = way or WAYS[0]
     seeds = int(
         right.number_input(
-            "Seeds", 1, 50, 1, key="sweep_seeds",
-            help="Each variant, the run as it was among them, is heard under so many seeds, from the run's own on. With "
-            "several, shares come with intervals, and chance is distinguished from change.",
+            _("Seeds"), 1, 50, 1, key="sweep_seeds",
+            help=_("Each variant, the run as it was among them, is heard under so many seeds, from the run's own on. With "
+            "several, shares come with intervals, and chance is distinguished from change."),
         )
     )  # fmt: skip
     variants = _proposed(house, base) if way == WAYS[0] else _chosen(house, base)
@@ -67,7 +69,7 @@ def sweep_form(house: Courthouse, done: Sequence[Run], wanted: str | None) -> No
         if len(variants) > 1:
             st.error(literal(str(error)))
         else:
-            st.caption("Choose something to vary, or more seeds than one.")
+            st.caption(_("Choose something to vary, or more seeds than one."))
         return
     _bar(house, plan)
 
@@ -75,19 +77,21 @@ def sweep_form(house: Courthouse, done: Sequence[Run], wanted: str | None) -> No
 def _proposed(house: Courthouse, base: Record) -> Axis | None:
     """Single changes that fit a budget of calls."""
     budget = st.number_input(
-        "Budget (calls under one seed)", 1, None, 2000, 100, key="sweep_budget",
-        help="The cheapest changes are taken first, as many as fit.",
+        _("Budget (calls under one seed)"), 1, None, 2000, 100, key="sweep_budget",
+        help=_("The cheapest changes are taken first, as many as fit."),
     )  # fmt: skip
     st.caption(
-        "One change at a time: each piece of evidence, each member and each rule left out, and every setting at its other or "
-        "neighbouring values."
+        _(
+            "One change at a time: each piece of evidence, each member and each rule left out, and every setting at its other or "
+            "neighbouring values."
+        )
     )
     key = f"{base.run.id}/{budget}"
     kept = st.session_state.get("sweep_proposed")
     if kept is None or kept[0] != key:
-        if not st.button("Find the changes", type="primary", icon=":material/search:"):
+        if not st.button(_("Find the changes"), type="primary", icon=":material/search:"):
             return None
-        bar = st.progress(0.0, "Estimating ...")
+        bar = st.progress(0.0, _("Estimating ..."))
         found = house.sweeps.propose(
             base.run.id,
             int(budget),
@@ -97,15 +101,18 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
         kept = st.session_state["sweep_proposed"] = (key, found)
     found = kept[1]
     if not found:
-        st.info("No change fits this budget. Raise it.", icon=":material/savings:")
+        st.info(_("No change fits this budget. Raise it."), icon=":material/savings:")
         return None
     table = pd.DataFrame(
-        [{"take": True, "change": v.name, "what": KINDS[v.kind], "calls": calls} for v, calls in found]
+        [
+            {"take": True, "change": translated(v.name), "what": translated(KINDS[v.kind]), "calls": calls}
+            for v, calls in found
+        ]
     )
-    with st.expander(f"{len(found)} changes fit", expanded=True):
+    with st.expander(_("{found} changes fit", found=len(found)), expanded=True):
         edited = st.data_editor(
             table, key=f"sweep-take-{key}", hide_index=True, width="stretch", height=320, disabled=["change", "what", "calls"],
-            column_config={"calls": st.column_config.NumberColumn("calls asked anew", help="Found by a rehearsal.")},
+            column_config=heads(table, {"calls": st.column_config.NumberColumn(_("calls asked anew"), help=_("Found by a rehearsal."))}),
         )  # fmt: skip
     return singly(tuple(variant for (variant, _), take in zip(found, edited["take"], strict=True) if take))
 
@@ -114,10 +121,10 @@ def _chosen(house: Courthouse, base: Record) -> Axis:
     """What a person picks, one change at a time or all together."""
     axes = chosen_axes(house.procedures[base.run.procedure], base)
     crossed = st.toggle(
-        "Every combination",
+        _("Every combination"),
         key="sweep_grid",
         disabled=len(axes) < 2,
-        help="A grid: one value of each thing at a time, in all combinations, rather than one change at a time.",
+        help=_("A grid: one value of each thing at a time, in all combinations, rather than one change at a time."),
     )
     try:
         return grid(*axes) if crossed and len(axes) > 1 else singly(*axes)
@@ -134,19 +141,23 @@ def _bar(house: Courthouse, plan: SweepPlan) -> None:
     with st.container(border=True):
         told = f"{many(len(plan.variants), 'variant')}, {many(len(plan.seeds), 'seed')}: **{many(runs, 'run')}**"
         with st.container(horizontal=True, vertical_alignment="center"):
-            start = st.button("Start", type="primary", icon=":material/play_arrow:", key="sweep_start")
+            start = st.button(_("Start"), type="primary", icon=":material/play_arrow:", key="sweep_start")
             known = kept is not None and kept[0] == content
-            asked = not known and runs > AT_ONCE and st.button("Estimate", key="sweep_estimate")
+            asked = not known and runs > AT_ONCE and st.button(_("Estimate"), key="sweep_estimate")
         if not known and (asked or runs <= AT_ONCE) and not start:
-            bar = st.progress(0.0, "Estimating ...")
+            bar = st.progress(0.0, _("Estimating ..."))
             takes = house.sweeps.estimate(plan, partial(_rehearsed, bar))
             bar.empty()
             kept = st.session_state["sweep_takes"] = (content, takes)
             known = True
         if known and kept is not None:
             takes = kept[1]
-            told += f"; about **{count(takes.ask)} calls asked anew**, {count(takes.serve)} served from the record"
-        st.markdown(f"{told}.", help="Tried in memory with the offline model; a real model may go other ways.")
+            told += _(
+                "; about **{ask} calls asked anew**, {serve} served from the record",
+                ask=count(takes.ask),
+                serve=count(takes.serve),
+            )
+        st.markdown(f"{told}.", help=_("Tried in memory with the offline model; a real model may go other ways."))
     if start:
         try:
             sweep = house.sweeps.start(plan, typed_keys())
@@ -161,4 +172,4 @@ def _outcome(row: Run) -> str:
 
 
 def _rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
-    bar.progress(done / max(1, total), f"Estimated {done:d} of {total:d}")
+    bar.progress(done / max(1, total), _("Estimated {done} of {total}", done=f"{done:d}", total=f"{total:d}"))

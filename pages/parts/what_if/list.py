@@ -7,6 +7,7 @@ from collections import Counter
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
+from courtroom.language import _
 from pages.parts.shared.inert import literal
 from pages.parts.shared.units import moment
 from pages.parts.shared.unreadable_rows import unreadable_rows
@@ -19,7 +20,7 @@ def sweep_list(house: Courthouse) -> None:
     sweeps, bad = house.sweeps.store.sweeps(), house.sweeps.store.unreadable()
     if not sweeps and not bad:
         return
-    st.subheader("Earlier what-ifs")
+    st.subheader(_("Earlier what-ifs"))
     unreadable_rows(bad)
     for sweep in sweeps[:SHOWN]:
         cells = house.sweeps.store.cells(sweep.id)
@@ -27,13 +28,20 @@ def sweep_list(house: Courthouse) -> None:
         with st.container(border=True):
             told, act = st.columns([8, 1], vertical_alignment="center")
             told.markdown(
-                f"**{literal(sweep.title)}**  \n:small[:gray[{literal(sweep.status)} · {done:d} of {len(cells)} runs · "
-                f"{len(sweep.plan.variants)} variants · {moment(sweep.created)}]]"
+                _(
+                    "**{title}**  \n:small[:gray[{status} · {done} of {cells} runs · {variants} variants · {created}]]",
+                    title=literal(sweep.title),
+                    status=literal(sweep.status),
+                    done=f"{done:d}",
+                    cells=len(cells),
+                    variants=len(sweep.plan.variants),
+                    created=moment(sweep.created),
+                )
             )
-            if act.button("Open", key=f"open-{sweep.id}"):
+            if act.button(_("Open"), key=f"open-{sweep.id}"):
                 open_sweep(sweep.id)
     if len(sweeps) > SHOWN:
-        st.caption(f"and {len(sweeps) - SHOWN} older ones")
+        st.caption(_("and {sweeps} older ones", sweeps=len(sweeps) - SHOWN))
 
 
 def open_sweep(sweep: str) -> None:

@@ -13,11 +13,13 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Choice
 from courtroom.errors import CourtroomError
 from courtroom.figures.sweep import draw_flips, draw_shares, draw_swings
+from courtroom.language import _, translated
 from courtroom.sweeps.plan import KINDS
 from courtroom.sweeps.results import SweepResults, results
 from courtroom.sweeps.store import Sweep, SweepCell
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.table import table
 from pages.parts.shared.units import many
 
 LIVE_S = 1.0
@@ -39,10 +41,15 @@ def sweep_view(house: Courthouse, sweep: Sweep) -> None:
     drawn_at = time.monotonic()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"**{literal(sweep.title)}** · {many(len(sweep.plan.variants), 'variant')}, {many(len(sweep.plan.seeds), 'seed')} · base run "
-            f"[{literal(sweep.base)}](deliberation?run={literal(sweep.base)})"
+            _(
+                "**{title}** · {variants}, {seeds} · base run [{base}](deliberation?run={base})",
+                title=literal(sweep.title),
+                variants=many(len(sweep.plan.variants), "variant"),
+                seeds=many(len(sweep.plan.seeds), "seed"),
+                base=literal(sweep.base),
+            )
         )
-        if st.button("Another what-if", icon=":material/add:"):
+        if st.button(_("Another what-if"), icon=":material/add:"):
             st.session_state.pop("sweep", None)
             st.session_state["sweep_base"] = sweep.base
             st.query_params.clear()
@@ -63,7 +70,7 @@ def sweep_view(house: Courthouse, sweep: Sweep) -> None:
         choices = house.procedures[base.procedure].about(house.store.case(base)).choices
     found = results(sweep.plan, cells)
     if not found.decided:
-        st.info("The base run is not there any more, or not done: nothing can be compared with it yet.")
+        st.info(_("The base run is not there any more, or not done: nothing can be compared with it yet."))
         return
     theme = st.context.theme.type or "light"
     _told(found)
@@ -71,19 +78,25 @@ def sweep_view(house: Courthouse, sweep: Sweep) -> None:
     moved = [row for row in compared if row.swing or row.flips]
     if moved:
         st.subheader(
-            "What moves it",
-            help="Change of the support for what the base decided: of its share of the votes, or, where nobody votes, of "
-            "the runs. The farthest on top.",
+            _("What moves it"),
+            help=_(
+                "Change of the support for what the base decided: of its share of the votes, or, where nobody votes, of "
+                "the runs. The farthest on top."
+            ),
         )
         st.plotly_chart(draw_swings(found, choices, theme), key="sweep-swings")
     if compared:
-        st.caption(f"{len(moved)} of {len(compared)} changes move the support at all.")
+        st.caption(
+            _("{moved} of {compared} changes move the support at all.", moved=len(moved), compared=len(compared))
+        )
     if any(row.flips for row in found.rows):
-        st.subheader("What turns it", help="Seeds under which the verdict differs from the base's under the same seed.")
+        st.subheader(
+            _("What turns it"), help=_("Seeds under which the verdict differs from the base's under the same seed.")
+        )
         st.plotly_chart(draw_flips(found, theme), key="sweep-flips")
     if len(sweep.plan.seeds) > 1:
         st.subheader(
-            "How sure that is", help="Share of the runs that end as the base did, with Wilson's 95 % interval."
+            _("How sure that is"), help=_("Share of the runs that end as the base did, with Wilson's 95 % interval.")
         )
         st.plotly_chart(draw_shares(found, choices, theme), key="sweep-shares")
     _tables(sweep, found, cells)
@@ -93,30 +106,42 @@ def _progress(house: Courthouse, sweep: Sweep, cells: list[SweepCell]) -> None:
     counts = Counter(cell.status for cell in cells)
     icon, word, colour = STATUS[sweep.status]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(word, icon=icon, color=colour)
-        if sweep.status == "running" and st.button("Pause", icon=":material/pause:", key="sweep-pause"):
+        st.badge(translated(word), icon=icon, color=colour)
+        if sweep.status == "running" and st.button(_("Pause"), icon=":material/pause:", key="sweep-pause"):
             _do(lambda: house.sweeps.pause(sweep.id))
         if sweep.status == "paused" and st.button(
-            "Go on", icon=":material/play_arrow:", key="sweep-go", type="primary"
+            _("Go on"), icon=":material/play_arrow:", key="sweep-go", type="primary"
         ):
             _do(lambda: house.sweeps.go(sweep.id, typed_keys()))
-        if sweep.status in ("running", "paused") and st.button("Cancel", icon=":material/cancel:", key="sweep-cancel"):
+        if sweep.status in ("running", "paused") and st.button(
+            _("Cancel"), icon=":material/cancel:", key="sweep-cancel"
+        ):
             _do(lambda: house.sweeps.cancel(sweep.id))
-        with st.popover("Delete", icon=":material/delete:"):
+        with st.popover(_("Delete"), icon=":material/delete:"):
             made = sum(cell.status != "waiting" and cell.run != sweep.base for cell in cells)
             st.caption(
-                f"The sweep and its {made} runs are deleted. The base run stays, and so do all answers: the same "
-                "sweep again asks nothing."
+                _(
+                    "The sweep and its {made} runs are deleted. The base run stays, and so do all answers: the same sweep again asks nothing.",
+                    made=made,
+                )
             )
-            if st.button("Delete the sweep", key="sweep-delete", type="primary"):
+            if st.button(_("Delete the sweep"), key="sweep-delete", type="primary"):
                 st.session_state.pop("sweep", None)
                 st.query_params.clear()
                 _do(lambda: house.sweeps.delete(sweep.id))
     if sweep.reason:
         st.caption(literal(sweep.reason))
     if sweep.status != "done":
-        under_way = f", {counts['running']:d} under way" if counts["running"] else ""
-        st.progress(counts["done"] / len(cells), f"{counts['done']:d} of {len(cells)} runs are done{under_way}")
+        under_way = _(", {running} under way", running=f"{counts['running']:d}") if counts["running"] else ""
+        st.progress(
+            counts["done"] / len(cells),
+            _(
+                "{done} of {cells} runs are done{under_way}",
+                done=f"{counts['done']:d}",
+                cells=len(cells),
+                under_way=under_way,
+            ),
+        )
 
 
 def _told(found: SweepResults) -> None:
@@ -128,15 +153,20 @@ def _told(found: SweepResults) -> None:
     names = "; ".join(literal(row.name) for row in turned[:3])
     if turned:
         st.success(
-            f"**{len(turned)} of {compared}** changes turn the verdict under some seed, first of all: {names}",
+            _(
+                "**{turned} of {compared}** changes turn the verdict under some seed, first of all: {names}",
+                turned=len(turned),
+                compared=compared,
+                names=names,
+            ),
             icon=":material/alt_route:",
         )
     else:
-        st.info(f"None of {compared} changes turns the verdict.", icon=":material/anchor:")
+        st.info(_("None of {compared} changes turns the verdict.", compared=compared), icon=":material/anchor:")
     for kind, title in (("evidence", "evidence"), ("member", "members")):
         if best := [row for row in found.influential(kind) if row.swing or row.flips][:3]:  # type: ignore[arg-type]
             named = "; ".join(f"{literal(row.name)} ({row.swing or 0:+.0%})" for row in best)
-            st.caption(f"Most influential {title}: {named}")
+            st.caption(_("Most influential {title}: {named}", title=title, named=named))
 
 
 def _tables(sweep: Sweep, found: SweepResults, cells: list[SweepCell]) -> None:
@@ -151,31 +181,31 @@ def _tables(sweep: Sweep, found: SweepResults, cells: list[SweepCell]) -> None:
                 "change": row.name,
                 "what": KINDS[row.kind],
                 "verdict": row.outcome,
-                "flips": f"{row.flips} of {row.pairs}" if row.pairs else "",
+                "flips": _("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) if row.pairs else "",
                 "swing": _rounded(row.swing),
                 "votes": _rounded(row.votes),
                 "share": _rounded(share.value if share else None),
                 "low": _rounded(share.low if share else None),
                 "high": _rounded(share.high if share else None),
-                "done": f"{row.done} of {row.planned}",
+                "done": _("{done} of {planned}", done=row.done, planned=row.planned),
                 "run": first and f"deliberation?run={first}",
             }
         )
     percent = {name: st.column_config.NumberColumn(title, format="percent", help=told) for name, title, told in (
-        ("swing", "change", "Of the support for what the base decided, against the base under the same seed."),
-        ("votes", "votes", f"Mean share of the votes for {literal(found.decided)}."),
-        ("share", "runs", f"Share of the runs that end with {literal(found.decided)}."),
-        ("low", "from", "Lower end of the 95 % interval."),
-        ("high", "to", "Upper end of the 95 % interval."),
+        ("swing", _("change"), _("Of the support for what the base decided, against the base under the same seed.")),
+        ("votes", _("votes"), _("Mean share of the votes for {decided}.", decided=literal(found.decided))),
+        ("share", _("runs"), _("Share of the runs that end with {decided}.", decided=literal(found.decided))),
+        ("low", _("from"), _("Lower end of the 95 % interval.")),
+        ("high", _("to"), _("Upper end of the 95 % interval.")),
     )}  # fmt: skip
-    link = st.column_config.LinkColumn("run", display_text=r"run=(.+)$")
-    st.subheader("Every variant")
-    table = pd.DataFrame(lines)
+    link = st.column_config.LinkColumn(_("run"), display_text=r"run=(.+)$")
+    st.subheader(_("Every variant"))
+    variants = pd.DataFrame(lines)
     if len(sweep.plan.seeds) == 1:  # one run has no interval worth telling
-        table = table.drop(columns=["share", "low", "high"])
-    st.dataframe(table, hide_index=True, width="stretch", column_config={**percent, "run": link})
+        variants = variants.drop(columns=["share", "low", "high"])
+    table(variants, {**percent, "run": link})
     if len(sweep.plan.seeds) > 1:
-        with st.expander(f"Every run ({len(cells)})"):
+        with st.expander(_("Every run ({cells})", cells=len(cells))):
             runs = [
                 {
                     "change": sweep.plan.variants[cell.variant].name,
@@ -187,7 +217,7 @@ def _tables(sweep: Sweep, found: SweepResults, cells: list[SweepCell]) -> None:
                 }
                 for cell in cells
             ]
-            st.dataframe(pd.DataFrame(runs), hide_index=True, width="stretch", column_config={"run": link})
+            table(pd.DataFrame(runs), {"run": link})
 
 
 def _rounded(share: float | None) -> float | None:

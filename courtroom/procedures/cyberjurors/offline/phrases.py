@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from courtroom.cases.dispute import Side
+from courtroom.language import speaking, translated
 
 PHRASES: dict[str, tuple[str, str]] = {
     "comma": (", ", "、"),
@@ -41,9 +42,18 @@ PHRASES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
+OF_A_PERSONA = ("looked for", "trait", "background")
+"""Phrases that quote a persona."""
+
+
 def say(language: str, phrase: str, **values: object) -> str:
-    """A phrase in the case's language."""
-    return PHRASES[phrase][language.startswith("zh")].format(**values)
+    """A phrase in the case's language; so is what a bundled persona is like."""
+    if not language.startswith("zh"):
+        return PHRASES[phrase][0].format(**values)
+    if phrase in OF_A_PERSONA:
+        with speaking("zh"):
+            values = {name: translated(str(value)) for name, value in values.items()}
+    return PHRASES[phrase][1].format(**values)
 
 
 def side_name(language: str, side: Side) -> str:

@@ -1,0 +1,368 @@
+"""Finds every text that a reader of the interface may see, where it stands in the source.
+
+Pages and the room's player: each literal that has words, but for logic, keys, styles and the names in `NO_TEXT`. The engine: what it
+declares (titles, help, stages, choices), what it shows (blocks of views), what it says when something is wrong, and sentences.
+A sentence with values becomes a message with named places; where it has two forms (`vote`, `votes`), it becomes two messages.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+from jinja2 import Environment
+from pydantic import BaseModel
+
+from courtroom.errors import CourtroomError
+from courtroom.procedures import PROCEDURES
+from courtroom.room.reading import TEXT
+from courtroom.settings import DATA
+
+ROOT = Path(__file__).parents[1]
+Found = dict[str, set[str]]
+"""Files by message; a message in two forms is `one\\0several`."""
+WORD = re.compile(r"[A-Za-z]{2,}")
+MARKUP = re.compile(
+    r"<[^<>]*>|:material/\w+:|:(?:small|gray-badge|gray|red|green|blue|orange)\[|\]\([^)]*\)|\{\w*\}|&\w+;"
+)
+KEY = re.compile(
+    r"rgba\(.*\)|#[0-9A-F]{6}|bottom center|[a-z_\-\d/.:?=&+#]*|[\w\-/.?=]*(\{\w*\}[\w\-/.?=]*)+(?<=[\w}])"
+)
+STYLE = re.compile(r"\s*<style|\s*export default|\.st-key|:is\(|[\w-]+:[^ ]+;|<\w+ [^>]*$|[^<>]*\"><|url\(")
+NO_TEXT = {
+    *(
+        "ABCD",
+        "AB",
+        "CNY",
+        "English",
+        "IoU",
+        "Topo",
+        "SemSim",
+        "BM25",
+        "JSON",
+        "CSV",
+        "US$",
+        "README.md",
+        "JPEG",
+        "PNG",
+        "GIF",
+    ),
+    *(
+        "OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE",
+        "COURTROOM_CONNECTIONS",
+        "Courtroom",
+        "Ctrl+Enter",
+        " open",
+        "{x}?playlist={x}&stop=1",
+    ),
+    *(
+        "[data-testid^='stBaseButton-primary']:not(:disabled)",
+        "judgment/similar-{x}-",
+        "ollama/deepseek-r1:8b-llama-distill-q4_K_M",
+    ),
+    *(
+        "Qwen/Qwen2.5-7B-Instruct",
+        "anyOf",
+        "pages/deliberation.py",
+        '{"reasoning_effort": "low"}',
+        "0=entailment,1=not_entailment",
+    ),
+    *("\nAnswer with one JSON object and nothing else.", "run=(.+)$", "$defs", "$ref", "[^A-Za-z0-9._-]+", "not x"),
+}
+"""Names, and what is matched against other text."""
+NOT_SHOWN = {"key", "icon", "type", "label_visibility", "width", "format", "gap", "vertical_alignment", "color", "display_text",
+             "selection_mode", "on_select", "pattern", "paper", "mode", "hoverinfo", "where", "hovertemplate", "encoding", "default"}  # fmt: skip
+"""Arguments that no reader sees."""
+LOOKED_UP = ("get", "pop", "setdefault", "index", "switch_page", "getLogger", "startswith", "endswith", "replace", "partition", "split",
+             "compile", "fullmatch", "sub", "search", "removeprefix", "removesuffix", "rpartition", "getattr", "hasattr", "execute", "executemany",
+             "count", "debug", "exception", "fetchone", "encode", "open", "glob", "convert", "__import__", "TypeVar", "isinstance",
+             "ContextVar", "rsplit", "split_once", "strptime", "strftime", "field_path", "Path", "read", "plainly", "lower")  # fmt: skip
+"""Calls whose arguments are names or patterns."""
+DISPLAYED = {"Text", "Table", "Card", "Cards", "Step", "Diff", "Graph", "Marked", "Span", "Node", "View", "Choice", "Role", "StageKind",
+             "Preset", "Export", "Source", "Field", "stage", "note", "Verdict", "Variant", "Lesson", "Measure", "over_labels", "_set",
+             "_warning", "_error", "_break", "_say_paused", "Decision", "Part", "Fact", "PaperSetting", "N_", "_fail", "_halt", "halt",
+             "warn", "Note", "Ending", "Flow", "Beside"}  # fmt: skip
+"""Calls of the engine that declare or show what they are given."""
+SHOWN_PARTS = {
+    "title",
+    "help",
+    "summary",
+    "note",
+    "reason",
+    "why",
+    "outcome",
+    "empty",
+    "caption",
+    "parts",
+    "none",
+    "description",
+}
+"""Arguments of the engine that are shown, whatever they are given to."""
+SENTENCE = re.compile(r"(?s)(\{\w+\}|[A-Z“]).*[a-z}”)`'] ?[a-z}].*[.?!]$")
+DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/verdict.py", "judging/views.py", "judging/dispute_sides.py", "sweeps/plan.py",
+         "questions/asides.py", "questions/naming.py", "evaluation/terms.py", "evaluation/comparison.py", "engine/control.py", "law/judgment.py",
+         "cases/dispute.py", "cases/criminal.py", "cases/document.py", "cases/labelled.py", "cases/drafts.py", "cases/precedent.py",
+         "experiments/sure.py", "datasets/statistics.py", "engine/interventions.py", "cases/explain.py", "room/scene.py", "room/spoken.py",
+         "procedures/juris/alike.py", "sweeps/sweeper.py", "datasets/checking.py", "experiments/table.py", "experiments/work.py",
+         "experiments/written.py", "models/offers.py", "engine/knobs.py", "engine/procedure.py", "knowledge/taking_in.py", "datasets/packing.py", "procedures/verdict/alignment.py")  # fmt: skip
+"""Files of the engine all of whose words are shown."""
+UNSEEN = ("shell/", "upkeep/", "benchmarks/", "language/", "cases/prompts", "engine/registration.py", "engine/check_", "__main__.py",
+          "procedures/verdict/train.py", "models/providers", "text/", "judging/commonest.py", "judging/dispute_cues.py",
+          "engine/paper.py", "engine/stages.py", "__init__.py", "datasets/selection.py", "datasets/importing.py:", "experiments/written.py",
+          "evaluation/agreement.py", "evaluation/bootstrap.py", "evaluation/labels.py", "evaluation/significance.py", "evaluation/lawbench.py",
+          "sweeps/results.py", "models/schema.py", "models/rendering.py", "models/transport.py", "models/litellm_model.py", "models/warm.py",
+          "figures/palette.py", "figures/layout.py")  # fmt: skip
+"""Files that no reader of the interface sees: the shell speaks English, and so do prompts and what an author of procedures got wrong."""
+PROMPTS = re.compile(
+    r"(procedures|judging)/.*((tasks|offline)\w*(\.py|/)|prompts/|rules\.py|points_of_view\.py)|questions/interview\.py"
+)
+"""Files of prompts and answers, in the language of their case; only what they declare is shown."""
+FORMATTED = re.compile(r"\{(\w+):[^{}]*\}")
+FIELDS = re.compile(r"procedures/|panel/|models/spec\.py|engine/setup\.py")
+"""Where fields are declared that a page draws."""
+OF_A_CASE = re.compile(r"cases/readers/|datasets/forms/")
+"""Files whose questions belong to cases, in the cases' own language."""
+
+
+@cache
+def found() -> Found:
+    """All messages, with the files in which they stand."""
+    messages: Found = {}
+    pages = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
+    engine = sorted((ROOT / "courtroom").rglob("*.py"))
+    for path in (*pages, *engine):
+        name = path.relative_to(ROOT).as_posix()
+        if path in pages or not name.removeprefix("courtroom/").startswith(UNSEEN):
+            for message in Source(path, name).messages():
+                messages.setdefault(message, set()).add(name)
+    for path in sorted((ROOT / "courtroom/room/static").glob("*.js")):
+        for found_text in TEXT.finditer(path.read_text(encoding="utf-8")):
+            messages.setdefault(found_text[2], set()).add(path.relative_to(ROOT).as_posix())
+    for path in sorted((ROOT / "courtroom/report").glob("*.j2")):
+        for _lineno, _function, message in Environment(extensions=["jinja2.ext.i18n"]).extract_translations(
+            path.read_text(encoding="utf-8"), ("_",)
+        ):
+            messages.setdefault(str(message[0] if isinstance(message, tuple) else message), set()).add(
+                path.relative_to(ROOT).as_posix()
+            )
+    for message, name in (*_fields_of_answers(), *_bundled()):
+        if message:
+            messages.setdefault(message, set()).add(name)
+    for one in [message for message in messages if "\0" in message]:
+        for form in one.split("\0"):
+            if form in messages:
+                messages[one] |= messages.pop(form)
+    return messages
+
+
+def _fields_of_answers() -> Iterator[tuple[str, str]]:
+    """The names of all fields of answers, as they are read, and the words that can stand in them."""
+    for procedure in PROCEDURES.values():
+        for task in procedure.tasks:
+            yield from ((one, "courtroom/procedures") for one in _names(task.answer, ""))
+
+
+def _names(kind: Any, before: str) -> Iterator[str]:
+    """Names of fields, alone and after the group in which they stand, as the room reads them."""
+    for inner in get_args(kind):
+        yield from _names(inner, before)
+    if get_origin(kind) is Literal:
+        yield from (word for word in get_args(kind) if isinstance(word, str) and WORD.search(word))
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        for name, field in kind.model_fields.items():
+            for read in {name, f"{before}{name}"}:
+                yield read.replace("_", " ").capitalize()
+            yield from _names(field.annotation, f"{before}{name} ")
+
+
+def _bundled() -> Iterator[tuple[str, str]]:
+    """What the bundled personas are like, what bundled experiments are, and where bundled cases are from."""
+    for path in sorted((DATA / "experiments").glob("*.toml")):
+        text = path.read_text(encoding="utf-8")
+        remarks = [line.removeprefix("# ") for line in text.splitlines() if line.startswith("# ")]
+        yield from ((one, "data/experiments") for one in (tomllib.loads(text)["title"], *remarks))
+    for path in sorted((DATA / "cases").glob("*/case.json")):
+        yield json.loads(path.read_text(encoding="utf-8")).get("source", ""), "data/cases"
+    for persona in json.loads((DATA / "personas.json").read_text(encoding="utf-8")):
+        for text in (
+            persona["gender"],
+            persona["status"],
+            persona["background"],
+            *persona["traits"],
+            *persona["interests"],
+        ):
+            yield text, "data/personas.json"
+
+
+class Source:
+    """One file."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.name = name.removeprefix("courtroom/")
+        self.page = not name.startswith("courtroom/")
+        self.tree = ast.parse(path.read_text(encoding="utf-8"))
+        self.parents: dict[ast.AST, ast.AST] = {}
+        for node in ast.walk(self.tree):
+            for child in ast.iter_child_nodes(node):
+                self.parents[child] = node
+        self.all_drawn = self.page or any(Path(self.name).match(pattern) for pattern in DRAWN)
+
+    def messages(self) -> Iterator[str]:
+        for node in ast.walk(self.tree):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("_", "N_", "ngettext")
+            ):
+                given = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+                if node.func.id == "ngettext" and given:
+                    yield "\0".join(given[:2])
+                elif given:
+                    yield from given[:1]
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "many" and self.page:
+                thing = node.args[1]
+                if isinstance(thing, ast.Constant):
+                    yield f"{{number}} {thing.value}\0{{number}} {thing.value}s"
+            elif self._a_text(node) and self._is_shown(node):
+                yield from dict.fromkeys(templates(node))
+
+    def unmarked(self) -> Iterator[tuple[int, str]]:
+        """Literals of a page with values in them that are not said by `_`."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.JoinedStr) and self._a_text(node) and self._is_shown(node):
+                yield node.lineno, ast.unparse(node)
+
+    def _a_text(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        elif isinstance(node, ast.JoinedStr):
+            text = "".join(part.value if isinstance(part, ast.Constant) else "{x}" for part in node.values)  # type: ignore[misc]
+        else:
+            return False
+        return (
+            text not in NO_TEXT
+            and not KEY.fullmatch(text)
+            and not STYLE.match(text)
+            and bool(WORD.search(MARKUP.sub("", text)))
+        )
+
+    def _is_shown(self, node: ast.AST) -> bool:
+        """Whether a reader may see a text: by what stands around it, from the inside out."""
+        texts = templates(node)
+        if OF_A_CASE.match(self.name) and texts[0].endswith("?"):
+            return False
+        sentence = any(SENTENCE.fullmatch(one) for one in texts)
+        drawn = self.all_drawn and not (PROMPTS.search(self.name))
+        child, parent = node, self.parents[node]
+        while True:
+            match parent:
+                case ast.JoinedStr() | ast.FormattedValue() | ast.Compare() | ast.Assert():
+                    return False
+                case ast.Subscript(slice=part) if child is part:
+                    return False
+                case ast.Expr() if child is node:  # a docstring
+                    return False
+                case ast.keyword(arg=arg) if arg in NOT_SHOWN:
+                    return False
+                case ast.keyword(arg=arg) if arg in SHOWN_PARTS and not PROMPTS.search(self.name):
+                    drawn = True
+                case ast.Call(func=func):
+                    called = ast.unparse(func).split(".")[-1].split("[")[0]
+                    if called == "Field" and not FIELDS.match(self.name):
+                        return False
+                    if called in ("_", "N_", "ngettext", "many") and child in parent.args:
+                        return False
+                    if (called in LOOKED_UP and child in parent.args) or (
+                        called in ("info", "warning", "error") and "log" in ast.unparse(func)
+                    ):
+                        return False
+                    if called in DISPLAYED or called in ERRORS:
+                        drawn = True
+                case ast.Assign(targets=[ast.Name(id="__all__")]):
+                    return False
+                case ast.AnnAssign(annotation=annotation) if child is annotation:
+                    return False
+                case ast.arg():
+                    return False
+                case ast.Dict(keys=keys) if child in keys and not self.page and isinstance(node, ast.Constant):
+                    return False
+                case ast.FunctionDef(returns=returns, decorator_list=decorators) if (
+                    child is returns or child in decorators
+                ):
+                    return False
+                case ast.Raise():
+                    return True
+                case ast.Assign(targets=[ast.Name(id=name)]) if isinstance(self.parents[parent], ast.ClassDef):
+                    if name in ("title", "kind_title") or drawn:
+                        return True
+            if isinstance(parent, ast.stmt):
+                return drawn or (sentence and not PROMPTS.search(self.name))
+            child, parent = parent, self.parents[parent]
+
+
+def templates(node: ast.AST) -> list[str]:
+    """A literal as a message with named places; one for each form where a part of it has two."""
+    if isinstance(node, ast.Constant):
+        return [FORMATTED.sub(r"{\1}", str(node.value)).replace("{{ }}", "{ }")]
+    assert isinstance(node, ast.JoinedStr)
+    names: dict[str, str] = {}
+    parts: list[list[str]] = []
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            parts.append([str(part.value)])
+            continue
+        assert isinstance(part, ast.FormattedValue)
+        parts.append(_forms(part.value) or [f"{{{_place(part.value, names)}}}"])
+    return ["".join(form) for form in product(*parts)]
+
+
+def _forms(value: ast.expr) -> list[str]:
+    """What a value may be where it is one of two texts, or a plural's ending."""
+    match value:
+        case ast.IfExp(body=body, orelse=otherwise) if _literal(body) and _literal(otherwise):
+            return [*templates(body), *templates(otherwise)]
+        case ast.BinOp(op=ast.Mult(), left=ast.Constant(value=str(ending))):
+            return ["", ending]
+    return []
+
+
+def _literal(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _place(value: ast.expr, names: dict[str, str]) -> str:
+    """A name for a value, by what it is; the same for the same value."""
+    source = ast.unparse(value)
+    if source not in names:
+        words = [
+            word
+            for word in re.findall(r"[a-z_]+", source.lower())
+            if word not in ("literal", "len", "str", "join", "self", "for", "in")
+        ]
+        name = (words[0] if len(words) == 1 else words[-1] if words else "value").strip("_") or "value"
+        while name in names.values():
+            name += "_"
+        names[source] = name
+    return names[source]
+
+
+def _errors(kind: type[CourtroomError]) -> Iterator[str]:
+    yield kind.__name__
+    for one in kind.__subclasses__():
+        yield from _errors(one)
+
+
+def _all_errors() -> set[str]:
+    import courtroom.courthouse  # noqa: F401  brings all kinds of errors along
+
+    return {*_errors(CourtroomError), "ValueError", "TypeError"}
+
+
+ERRORS = _all_errors()

@@ -1,0 +1,203 @@
+"""The interface in Chinese: every text has a translation, and no page shows an English one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from babel.messages.pofile import read_po
+from streamlit.testing.v1 import AppTest
+
+from courtroom.courthouse import Courthouse
+from courtroom.language import LANGUAGES, _, nearest, ngettext, speaking, translated
+from courtroom.language.catalogue import PLACE, path_of
+from courtroom.procedures import PROCEDURES
+from courtroom.report import as_html
+from courtroom.room.reading import read, words
+from tests.interface_texts import ROOT, Source, found
+from tests.shown import ENGLISH, shown
+from tests.write_catalogue import written
+
+ZH = path_of("zh")
+MARKS = re.compile(r"<style.*?</style>|<[^>]*>|:material/\w+:|`[^`]*`|\\", re.S)
+KEPT = re.compile(
+    # Names: of papers, personas, people, formats and providers; ids and what is typed into a program.
+    r"\([\w ]*\d{4}\)|arXiv|et al|Court?room|[A-Z][a-z]+ [A-Z][a-z]+|JSON|LiteLLM|PyTorch|ACL|TRL|SFT|DPO|"
+    r"--?\w+|\w+/\w+|\w+_\w+|\w+-\d|\S*[?&]\w+=\S*|BM25|token|Top-p|CSV|PDF|ZIP|(?i:hugging face|parquet)"
+)
+"""What stays as it is in any language."""
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    """The courthouse that the pages use, with a Chinese dispute, and a Chinese criminal case heard by two procedures."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURTROOM_HOME", str(tmp_path_factory.mktemp("home")))
+        patch.chdir(ROOT)
+        st.cache_resource.clear()
+        from pages.parts.shared.house import courthouse
+
+        house = courthouse()
+        for procedure, case, knobs in (
+            ("cyberjurors", "aquarium-filter", {"jury_size": 3, "rounds": 2, "examination": "shared"}),
+            ("jurisagents", "criminal-bus-wallet", {}),
+            ("verdict", "criminal-bus-wallet", {}),
+        ):
+            setup = house.procedures[procedure].setup(**knobs)
+            run = house.new_run(procedure, house.library.case(case), setup, 0)
+            house.runner.go(run)
+            house.runner.wait(run, 20)
+        AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run()  # the first visit is drawn without the frame
+        yield house
+        house.close()
+        st.cache_resource.clear()
+
+
+@pytest.fixture(autouse=True)
+def chinese_test() -> Iterator[None]:
+    """The harness calls the pages' own functions for the names of options, outside of any page."""
+    with speaking("zh"):
+        yield
+
+
+def page(name: str = "", session: dict[str, object] | None = None, **query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    for key, value in {"lang": "zh", **query}.items():
+        app.query_params[key] = value
+    for key, value in (session or {}).items():
+        app.session_state[key] = value
+    app.run()
+    if name:
+        app.switch_page(f"pages/{name}.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def english(app: AppTest) -> list[str]:
+    """What a page says in English and should not."""
+    texts = (MARKS.sub("", unescape(text)) for text in shown(app))
+    texts = (text.replace(paper, "") for text in texts for paper in [_paper(text)])
+    return [text.strip()[:200] for text in texts if ENGLISH.search(KEPT.sub(" ", text))]
+
+
+def _paper(text: str) -> str:
+    """The paper that a text names, if it does: its title stays."""
+    return next((one.paper for one in PROCEDURES.values() if one.paper in text), "\0")
+
+
+def test_every_text_has_a_translation_with_the_same_places() -> None:
+    messages = found()
+    with ZH.open("rb") as file:
+        catalogue = read_po(file, locale="zh")
+    wrong = []
+    for message in messages:
+        one, _nul, several = message.partition("\0")
+        kept = catalogue.get(one)
+        text = "" if kept is None else kept.string if isinstance(kept.string, str) else kept.string[0]
+        wanted = set(PLACE.findall(several or one)) | ({"number"} & set(PLACE.findall(one)))
+        if not text or not set(PLACE.findall(text)) <= wanted or wanted - set(PLACE.findall(text)) - {"number"}:
+            wrong.append(f"{one!r}: {text!r}")
+    assert not wrong, "write their translations into the catalogue: " + "\n".join(wrong)
+
+
+def test_the_catalogue_is_as_the_source_has_it() -> None:
+    assert ZH.read_text(encoding="utf-8") == written(found()), "run `python -m tests.write_catalogue`"
+
+
+def test_no_page_glues_a_sentence_that_could_not_be_translated() -> None:
+    glued = [
+        f"{path.relative_to(ROOT)}:{line}: {text}"
+        for path in (ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")))
+        for line, text in Source(path, path.relative_to(ROOT).as_posix()).unmarked()
+    ]
+    assert not glued, "say it by `_` with named places: " + "\n".join(glued)
+
+
+def test_a_glued_sentence_is_found(tmp_path: Path) -> None:
+    (tmp_path / "page.py").write_text("st.caption(f'{len(rows)} rows are here')\nst.caption(_('{n} rows', n=1))")
+    assert [line for line, _text in Source(tmp_path / "page.py", "pages/page.py").unmarked()] == [1]
+
+
+@pytest.mark.parametrize(
+    ("said", "read_as"),
+    [
+        ("八种情形之一: 36 to 120 months, or life", "八种情形之一：36 至 120 个月，或无期徒刑"),
+        ("The first draft passed.", "初稿通过。"),
+        ("The draft passed in turn 2, after 1 rejection.", "草案在第 2 轮通过，此前被驳回 1 次。"),
+        ("article 264; 盗窃; 8 months", "第 264 条；盗窃；8 个月"),
+        ("articles 234, 67; 故意伤害; life", "第 234, 67 条；故意伤害；无期徒刑"),
+        ("First paragraph of a case.", "First paragraph of a case."),
+        ("Round 2", "第 2 轮"),
+        ("The jury looked away from the evidence", "The jury looked away from the evidence"),
+        ("草案 · Turn 1", "草案 · 第 1 轮"),
+        ("setup › jury_size must be at least 3.", "setup › jury_size 不得小于 3。"),
+    ],
+)
+def test_what_the_engine_recorded_is_recognised(said: str, read_as: str) -> None:
+    assert translated(said) == read_as
+    with speaking("en"):
+        assert translated(said) == said
+
+
+def test_numbers_have_their_forms() -> None:
+    assert ngettext("{number} run", "{number} runs", 1) == "1 次运行"
+    with speaking("en"):
+        assert [ngettext("{number} run", "{number} runs", number) for number in (1, 2)] == ["1 run", "2 runs"]
+
+
+@pytest.mark.parametrize(
+    ("browser", "reads"), [("zh-CN", "zh"), ("zh", "zh"), ("zh_TW", "zh"), ("de-DE", "en"), (None, "en")]
+)
+def test_the_browser_says_which_language(browser: str | None, reads: str) -> None:
+    assert nearest(browser) == reads
+
+
+def test_one_button_changes_the_language_and_the_address_keeps_it(house: Courthouse) -> None:
+    app = page()
+    assert app.button(key="hear-aquarium-filter").label == "审理此案"
+    assert app.button(key="switch-language").label == LANGUAGES["en"]
+    app.button(key="switch-language").click().run()
+    assert app.button(key="hear-aquarium-filter").label == "Hear this case"
+    assert app.query_params["lang"] in ("en", ["en"])
+
+
+@pytest.mark.parametrize("name", ["setup", "knowledge", "sweep", "experiments", "runs", "compare", "deliberation"])
+def test_pages_read_chinese(house: Courthouse, name: str) -> None:
+    assert not english(page(name, {"knowledge_part": "learning"}))
+
+
+@pytest.mark.parametrize("case", ["aquarium-filter", "criminal-bus-wallet"])
+def test_a_chinese_case_reads_chinese(house: Courthouse, case: str) -> None:
+    assert not english(page(case=case))
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_hearing_of_a_chinese_case_reads_chinese(house: Courthouse, number: int) -> None:
+    run = house.store.runs()[number]
+    procedure = house.procedures[run.procedure]
+    app = page("deliberation", run=run.id)
+    left = english(app)
+    for tab in ("Members", *(view.title for view in procedure.views if view.name != "precedents"), "Calls"):
+        app.session_state[f"tab-{run.id}"] = tab
+        assert not app.run().exception, app.exception
+        left += english(app)
+    assert not left
+
+
+def test_the_room_and_the_report_read_chinese(house: Courthouse) -> None:
+    run = next(run for run in house.store.runs() if run.procedure == "verdict")
+    procedure, record = house.procedures[run.procedure], house.record(run.id)
+    html = as_html(record, procedure, house.answers, house.media)
+    head = html[html.index("<header>") : html.index("</header>")]
+    assert "判决：" in head.replace(": ", "：")
+    assert not ENGLISH.search(KEPT.sub(" ", MARKS.sub(" ", head)))
+    assert words()["Play"] == "播放"
+    drawn = read({"seats": [{"id": "clerk", "name": "Court Clerk"}], "moments": [{"kind": "stage", "title": "Turn 1"}]})
+    assert (drawn["seats"][0]["name"], drawn["moments"][0]["title"]) == ("书记员", "第 1 轮")
+    with speaking("en"):
+        assert words() == {}
+    assert _("Play") == "播放"

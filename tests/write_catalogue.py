@@ -1,0 +1,53 @@
+"""Brings the catalogue up to date with the source: `python -m tests.write_catalogue`.
+
+New messages are added without a translation, for somebody to write one; messages that are gone are taken out.
+"""
+
+from __future__ import annotations
+
+import io
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po, write_po
+
+from courtroom.language.catalogue import path_of
+from tests.interface_texts import Found, found
+
+
+def written(messages: Found, language: str = "zh") -> str:
+    """The catalogue as it has to be: these messages, with the translations that there are."""
+    with path_of(language).open("rb") as file:
+        kept = read_po(file, locale=language, domain="courtroom")
+    catalogue = Catalog(language, domain="courtroom", fuzzy=False, header_comment=kept.header_comment)
+    for message in sorted(messages, key=lambda one: (min(messages[one]), one)):
+        one, _, several = message.partition("\0")
+        known = kept.get(one)
+        places = [(file, None) for file in sorted(messages[message])]
+        translation = known.string if known else ""
+        if several:
+            catalogue.add((one, several), (translation,) if isinstance(translation, str) else translation, places)
+        else:
+            catalogue.add(one, translation if isinstance(translation, str) else translation[0], places)
+    text = io.BytesIO()
+    write_po(text, catalogue, width=0, sort_by_file=True, omit_header=False)
+    lines = text.getvalue().decode().split("\n")
+    dated = (
+        "Project-Id-Version",
+        "POT-Creation-Date",
+        "PO-Revision-Date",
+        "Generated-By",
+        "Report-Msgid",
+        "Last-Translator",
+        "Language-Team",
+    )
+    return "\n".join(line for line in lines if not line.strip('"').startswith(dated))
+
+
+if __name__ == "__main__":
+    text = written(found())
+    path_of("zh").write_text(text, encoding="utf-8")
+    with path_of("zh").open("rb") as file:
+        bare = [message.id for message in read_po(file) if message.id and not any(message.string or "")]
+    print(f"{len(bare)} messages have no translation.")
+    for message in bare:
+        print(f"  {message}")
