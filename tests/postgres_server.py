@@ -58,6 +58,11 @@ class PostgresServer:
         """The address of a new, empty store."""
         return self.make(f"store{os.getpid()}_{next(self._names)}", TEMPLATE)
 
+    def another(self, address: str) -> str:
+        """The address of a new store that holds what another one does, which nobody has open."""
+        name = address.partition("@/")[2].partition("?")[0]
+        return self.make(f"store{os.getpid()}_{next(self._names)}", name)
+
     def say(self, sql: str, name: str = "postgres") -> str:
         """Have psql run something; what it prints."""
         return self._do("psql", "-qAt", "-h", str(self.folder), "-U", "postgres", "-d", name, "-c", sql)

@@ -63,6 +63,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.usefixtures("either_database")
 def test_who_waits_for_a_run_goes_on_with_it_when_its_driver_is_killed(bench: Bench) -> None:
     run = bench.start()
     driver = subprocess.Popen([sys.executable, "-c", HOLDS, str(bench.folder), run], stdout=subprocess.PIPE)
@@ -106,6 +107,7 @@ def test_who_waits_for_a_sweep_goes_on_with_it_when_its_driver_is_killed(
     house.close()
 
 
+@pytest.mark.usefixtures("either_database")
 def test_a_process_that_is_stopped_keeps_its_run_and_one_that_is_killed_does_not(
     bench: Bench, other: subprocess.Popen[bytes]
 ) -> None:
@@ -235,6 +237,7 @@ def test_a_lease_is_one_rule_for_runs_and_sweeps(bench: Bench) -> None:
         assert Lease(bench.database, table).holder("nothing") == (None, None)  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("either_database")
 def test_killed_in_mid_import_it_goes_on_where_it_was(tmp_path: Path) -> None:
     total = 3000
     file = tmp_path / "many.jsonl"
@@ -266,6 +269,7 @@ def test_killed_in_mid_import_it_goes_on_where_it_was(tmp_path: Path) -> None:
     assert imports.pending() == []
 
 
+@pytest.mark.usefixtures("either_database")
 def test_killed_in_mid_sweep_it_goes_on_where_it_was_with_no_run_twice(tmp_path: Path) -> None:
     legs: list[tuple[Counter[str], Counter[str]]] = []
     """What was on record before each start, and what was asked until it was killed."""
@@ -327,6 +331,7 @@ def cells_of(home: Path) -> list[Any]:
     return found
 
 
+@pytest.mark.usefixtures("either_database")
 def test_a_restarted_server_takes_up_the_sweeps_that_were_under_way(tmp_path: Path) -> None:
     with OpenAIServer(delay=0.02) as server:
         run = based(tmp_path, server.url)
