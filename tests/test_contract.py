@@ -96,9 +96,10 @@ class Homes:
             house.close()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture
 def homes(request: pytest.FixtureRequest, ready: Path, tmp_path: Path) -> Iterator[Homes]:
-    homes = Homes(ready, tmp_path, request.getfixturevalue("ready_at_server") if request.param == "postgres" else None)
+    on = getattr(request, "param", "sqlite")
+    homes = Homes(ready, tmp_path, request.getfixturevalue("ready_at_server") if on == "postgres" else None)
     yield homes
     homes.close()
 
@@ -107,6 +108,9 @@ def homes(request: pytest.FixtureRequest, ready: Path, tmp_path: Path) -> Iterat
 def procedure(request: pytest.FixtureRequest) -> Procedure:
     chosen: Procedure = request.param
     return chosen
+
+
+either_database = pytest.mark.parametrize("homes", ["sqlite", "postgres"], indirect=True)
 
 
 @dataclass(frozen=True)
@@ -285,6 +289,7 @@ def test_paused_and_gone_on_with_after_a_restart_it_gives_the_same(
     assert memory(house, run) == memory(heard.house, whole.run.id)
 
 
+@either_database
 def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(
     homes: Homes, heard: Heard, procedure: Procedure
 ) -> None:
@@ -304,6 +309,7 @@ def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(
     assert memory(house, run) == memory(heard.house, whole.run.id)
 
 
+@either_database
 def test_a_fork_with_nothing_changed_asks_nothing(homes: Homes, procedure: Procedure) -> None:
     house = homes.new()
     whole = hear(house, procedure)

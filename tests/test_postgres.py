@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import shutil
@@ -9,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +23,7 @@ from pydantic import SecretStr
 from sqlalchemy import Column, DefaultClause, Index, Table, UniqueConstraint
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.store import RunStore
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
 from courtroom.store.database import Database
@@ -33,8 +36,12 @@ from courtroom.store.tables import TABLES
 from courtroom.upkeep.backup import restore, write
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.moving import move
+from tests import forks
+from tests.attacks.test_disks import until
 from tests.full_store import full_store
+from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
+from tests.test_resilience import asked_by, environment, recorded
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -254,6 +261,40 @@ def test_a_password_is_in_no_log_no_finding_and_no_text_of_the_settings(
     assert not [text for text in told if "hush" in text]
     assert "my own words" not in str(failed.value.__cause__).partition("[SQL")[2]
     house.close()
+
+
+# --- several servers ----------------------------------------------------------------------------------------
+
+
+def test_a_run_whose_server_is_killed_is_driven_on_by_another_and_nothing_is_asked_twice(
+    tmp_path: Path, database: Database
+) -> None:
+    """Each server has a folder of its own; what they share is the database, and the folder of media."""
+    (tmp_path / "second").mkdir()
+    (tmp_path / "second" / "media").symlink_to(tmp_path / "first" / "media")
+    store, jury = RunStore(database), ("--set", "jury_size=5", "--set", "rounds=2", "--set", "grounding_rounds=1")
+
+    def on_record() -> Counter[str]:
+        return recorded(tmp_path / "first")
+
+    with OpenAIServer(delay=0.05, keep_bodies=True) as server:
+        words = ("run", "phone-battery", "--model", "openai/any", *jury, "--json")
+        with forks.Fork(forks.shell, *words, environment=environment(tmp_path / "first", server.url)) as first:
+            until(lambda: bool(on_record()), "the first answer")
+            (run,) = (row.id for row in store.runs())
+            second = forks.Fork(
+                forks.shell, "resume", run, "--json", environment=environment(tmp_path / "second", server.url)
+            )
+            until(lambda: sum(on_record().values()) > 5, "more answers")
+            assert f":{first.pid}:" in (store.lease.holder(run)[0] or "")
+            first.kill()
+            known, before = on_record(), len(server.bodies)
+            with second:
+                done = second.finish()
+        asked = Counter(map(asked_by, server.bodies[before:]))
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "done"), done.stderr
+    assert asked
+    assert asked == on_record() - known
 
 
 # --- over and back ------------------------------------------------------------------------------------------

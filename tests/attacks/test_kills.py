@@ -237,7 +237,6 @@ def test_a_lease_is_one_rule_for_runs_and_sweeps(bench: Bench) -> None:
         assert Lease(bench.database, table).holder("nothing") == (None, None)  # type: ignore[arg-type]
 
 
-@pytest.mark.usefixtures("either_database")
 def test_killed_in_mid_import_it_goes_on_where_it_was(tmp_path: Path) -> None:
     total = 3000
     file = tmp_path / "many.jsonl"
@@ -269,7 +268,6 @@ def test_killed_in_mid_import_it_goes_on_where_it_was(tmp_path: Path) -> None:
     assert imports.pending() == []
 
 
-@pytest.mark.usefixtures("either_database")
 def test_killed_in_mid_sweep_it_goes_on_where_it_was_with_no_run_twice(tmp_path: Path) -> None:
     legs: list[tuple[Counter[str], Counter[str]]] = []
     """What was on record before each start, and what was asked until it was killed."""
