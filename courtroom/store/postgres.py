@@ -11,22 +11,17 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+import psycopg
+from sqlalchemy import Connection as ServerConnection
+from sqlalchemy import CursorResult, create_engine
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoneFree
+
 from courtroom.errors import StoreError
 from courtroom.store.connection import Connection, Parameters, Row
 from courtroom.store.failures import RefusedByServer, ServerError
 from courtroom.store.plain_text import begun, from_plain, to_plain
-
-try:
-    import psycopg
-    from sqlalchemy import Connection as ServerConnection
-    from sqlalchemy import CursorResult, create_engine
-    from sqlalchemy.engine import URL, make_url
-    from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
-    from sqlalchemy.exc import TimeoutError as NoneFree
-except ImportError as error:
-    raise StoreError(
-        "COURTROOM_DATABASE is set, and what speaks with PostgreSQL is not installed. Use `pip install courtroom[postgres]`."
-    ) from error
 
 log = logging.getLogger(__name__)
 

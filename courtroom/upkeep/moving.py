@@ -69,10 +69,8 @@ def place_from(text: str, file: Path) -> Path | SecretStr:
 
 
 def _tables() -> tuple[Table, ...]:
-    try:
-        from courtroom.store.tables import TABLES
-    except ImportError as error:
-        raise StoreError("Moving a store needs SQLAlchemy. Use `pip install courtroom[postgres]`.") from error
+    from courtroom.store.tables import TABLES  # slow to import: only to move a store
+
     return tuple(table for name, table in sorted(TABLES.tables.items()) if name not in NOT_MOVED)
 
 
