@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
+import hypothesis
 import pytest
 
 from courtroom import courthouse
@@ -27,6 +28,10 @@ from tests.postgres_server import WHY_NOT, PostgresServer, programs
 pytest_plugins = [
     "tests.attacks.count",
 ]  # here, as with several workers the one that reports collects no test itself
+
+# What is slow on a loaded machine is no failure.
+hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("patient")
 
 PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")

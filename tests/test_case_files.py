@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -433,6 +433,7 @@ def test_no_bytes_of_whatever_kind_break_the_reader(data: bytes, name: str) -> N
 
 @settings(deadline=None)
 @given(st.integers(0, 10_000), st.integers(0, 255))
+@example(487, 0)  # a file without a name
 def test_no_changed_byte_of_a_zip_breaks_the_reader(at: int, byte: int) -> None:
     data = bytearray(packed(("case.json", as_json(case())), ("photos/leak.png", png())))
     data[at % len(data)] = byte

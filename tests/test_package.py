@@ -91,6 +91,7 @@ def test_a_wheel_holds_the_app_and_its_data_and_no_tests(wheel: Path) -> None:
     ):
         assert f"courtroom/_app/{name}" in names
     assert "courtroom/py.typed" in names
+    assert "courtroom/language/locale/zh/LC_MESSAGES/courtroom.po" in names
     assert not [name for name in names if "/tests/" in name or "__pycache__" in name or name.endswith(".pyc")]
 
 

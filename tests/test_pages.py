@@ -176,6 +176,15 @@ def test_a_collection_can_be_searched_by_another_embedding(house: Courthouse, mo
     assert kept >= len(house.knowledge.charges), "each charge was embedded by it"
 
 
+def test_a_search_is_narrowed_to_an_article(house: Courthouse) -> None:
+    app = page("knowledge", part="statutes")
+    next(box for box in app.text_input if box.label == "Search by matter").set_value("a phone was taken").run()
+    assert len(app.dataframe[0].value) > 1
+    next(box for box in app.text_input if box.label == "Article").set_value("264").run()
+    assert not app.exception, app.exception
+    assert [title.split()[1] for title in app.dataframe[0].value["Found"]] == ["264"]
+
+
 def test_a_knob_that_is_turned_is_in_the_run(house: Courthouse) -> None:
     app = page("setup")
     next(n for n in app.number_input if n.label == "Jurors").set_value(3).run()

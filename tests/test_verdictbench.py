@@ -136,7 +136,7 @@ def test_two_names_for_one_thing_are_not_silently_merged() -> None:
         ({"category": "Weapons"}, "The category (“Weapons”) is none of the five; “Other” is put in its place."),
         ({"chat_history": [{"role": "platform", "text": "Hi"}]}, "Chat line 1 is by neither side (“platform”)"),
         ({"winner": "seller"}, "The record names the seller as winner, but its votes say otherwise"),
-        ({"votes": None}, "How many jurors voted for each side is not told"),
+        ({"votes": None}, "How many jurors voted for each side is not given"),
         ({"product_info": {"product": "Pot"}}, "No price was found; 0 is put in its place."),
         ({"buyer_evidence": ["Cracked.", 7]}, "`buyer_evidence 2` is neither text nor an object and was left out."),
         ({"product_info": {**ENGLISH["product_info"], "order_time": "soon"}}, "`product_info › order_time` is no date"),

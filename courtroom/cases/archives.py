@@ -44,6 +44,8 @@ class Archive:
             self._zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
         except _BROKEN as error:
             raise CaseError(f"{name} is no ZIP file, or it is cut off. Pack it again.") from error
+        if not all(member.filename for member in self._zip.infolist()):
+            raise CaseError(f"{name} is a damaged ZIP file: one of its files has no name. Pack it again.")
         files = (member for member in self._zip.infolist() if not member.is_dir())
         self._members = {str(PurePosixPath(member.filename)): member for member in files}
         self._check(self._zip.infolist())

@@ -20,6 +20,8 @@ SIZE = struct.Struct(">Q")
 """Before each request and each reply: its length in bytes."""
 NEVER, AT_ONCE = 1_000_000_000, 2
 """After how many changes Chroma writes its graph down."""
+NEAR = 4
+"""So many times the number that is wanted is looked through before a filter is left to Chroma."""
 IDLE_S = 900.0
 """A process that is asked nothing for so long ends. A new one starts when it is needed."""
 
@@ -75,10 +77,32 @@ class Server:
         """Take vectors out; ids that are not there do no harm."""
         self._collection.delete(ids=ids)
 
-    def query(self, vector: Any, k: int, where: dict[str, Any] | None) -> list[tuple[str, float]]:
-        """The k nearest, ids with cosine distances."""
-        found = self._collection.query(query_embeddings=[vector], n_results=k, where=where, include=["distances"])
-        return list(zip(found["ids"][0], found["distances"][0], strict=True))
+    def query(self, vector: Any, k: int, marks: list[str], days: tuple[int, int] | None) -> list[tuple[str, float]]:
+        """The k nearest that have all these marks and a day between these two, ids with cosine distances."""
+        conditions: list[dict[str, Any]] = [{mark: True} for mark in marks]
+        if days is not None:
+            conditions += [{"day": {"$gte": days[0]}}, {"day": {"$lte": days[1]}}]
+        if not conditions:
+            return self._found(vector, k, None)[0]
+        # Chroma's own filter looks at each record first. Where many fit, some of the nearest do, and they are found sooner.
+        near, data = self._found(vector, min(NEAR * k, int(self._collection.count())), None, "metadatas")
+        fitting = [
+            pair
+            for pair, one in zip(near, data, strict=True)
+            if all(one.get(mark) for mark in marks) and (days is None or days[0] <= one["day"] <= days[1])
+        ]
+        if len(fitting) >= k:
+            return fitting[:k]
+        return self._found(vector, k, conditions[0] if len(conditions) == 1 else {"$and": conditions})[0]
+
+    def _found(
+        self, vector: Any, k: int, where: dict[str, Any] | None, *more: str
+    ) -> tuple[list[tuple[str, float]], list[dict[str, Any]]]:
+        found = self._collection.query(
+            query_embeddings=[vector], n_results=k, where=where, include=["distances", *more]
+        )
+        data = found["metadatas"][0] if more else []
+        return list(zip(found["ids"][0], found["distances"][0], strict=True)), data
 
     def close(self) -> None:
         """Write down what is not written yet, and let go of the files."""

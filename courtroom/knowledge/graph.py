@@ -103,7 +103,7 @@ class DiskGraph:
             Broken: its files are not as they were written, or Chroma can't read them.
         """
         self.check(seal)
-        found = self._reader.ask("query", vector, min(k, seal.count), _where(only))
+        found = self._reader.ask("query", vector, min(k, seal.count), list(only.marks), only.days)
         return [(name, 1.0 - distance) for name, distance in found]
 
     def write(self, seal: Seal, gone: Sequence[str], batches: Iterable[Batch]) -> None:

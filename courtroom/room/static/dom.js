@@ -1,27 +1,11 @@
 // Elements. All text from outside goes through `text`, which is `textContent`: no markup in it takes effect.
 
 /** The room's words in the reader's language, by their English; whoever puts the room into a place fills them in. */
-const texts = {};
+const wording = {};
 
 /** A text of the room, with its values in their places. */
 function t(text, values = {}) {
-  return (texts[text] || text).replace(/\{(\w+)\}/g, (place, name) => (name in values ? values[name] : place));
-}
-
-/** The room's words in the reader's language, by their English; whoever puts the room into a place fills them in. */
-const texts = {};
-
-/** A text of the room, with its values in their places. */
-function t(text, values = {}) {
-  return (texts[text] || text).replace(/\{(\w+)\}/g, (place, name) => (name in values ? values[name] : place));
-}
-
-/** The room's words in the reader's language, by their English; whoever puts the room into a place fills them in. */
-const texts = {};
-
-/** A text of the room, with its values in their places. */
-function t(text, values = {}) {
-  return (texts[text] || text).replace(/\{(\w+)\}/g, (place, name) => (name in values ? values[name] : place));
+  return (wording[text] || text).replace(/\{(\w+)\}/g, (place, name) => (name in values ? values[name] : place));
 }
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -10,8 +10,8 @@ export default function (component) {
     kept.unlisten(); kept.host.remove(); kept = null;
   }
   if (!kept) {
-    for (const text of Object.keys(texts)) delete texts[text];
-    Object.assign(texts, given.words);
+    for (const text of Object.keys(wording)) delete wording[text];
+    Object.assign(wording, given.words);
     const host = el("div");
     // A playlist is shown without the tabs to which links would lead.
     const hooks = given.stop ? { turn: (where) => parentElement.courtroom.fire("turn", where) } : {

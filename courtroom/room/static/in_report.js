@@ -1,9 +1,7 @@
 // The room in the report: the scene stands in the page, and links lead to the calls below.
 
 {
-  Object.assign(texts, JSON.parse(document.getElementById("texts").textContent));
-  Object.assign(texts, JSON.parse(document.getElementById("texts").textContent));
-  Object.assign(texts, JSON.parse(document.getElementById("texts").textContent));
+  Object.assign(wording, JSON.parse(document.getElementById("texts").textContent));
   const host = document.getElementById("room");
   const place = (path) => document.getElementById(`call-${path}`);
   const room = mountRoom(host, {

@@ -15,6 +15,7 @@ from courtroom.knowledge.ranking import Found, Mode
 from courtroom.language import _, ngettext, translated
 from courtroom.law.charge import Charge
 from courtroom.law.statute import Statute
+from pages.parts.knowledge.narrowing import narrowing
 from pages.parts.shared.embedding_choice import embedding_choice
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.table import table
@@ -43,7 +44,7 @@ def collection_view(house: Courthouse, name: str) -> None:
     collection = house.knowledge.using(embedding).of(name, base)  # type: ignore[arg-type]
     told = translated(TOLD[name]) if base == BUNDLED else _made_of(house, name, base)
     st.caption(_("{told} {collection} records.", told=told, collection=count(len(collection))))
-    top = st.columns([5, 2], vertical_alignment="bottom")
+    top = st.columns([5, 2, 1.4], vertical_alignment="bottom")
     text = top[0].text_input(
         _("Search by matter"),
         placeholder=_("a wallet taken on a bus · 在公交车上扒窃"),
@@ -52,14 +53,19 @@ def collection_view(house: Courthouse, name: str) -> None:
     mode = top[1].selectbox(
         _("Order"), list(MODES), format_func=lambda mode: translated(MODES[mode]), key=f"mode-{collection.name}"
     )
+    with top[2]:
+        only = narrowing(collection.name, categories=name == "cases", imported=base != BUNDLED)
     if text.strip():
         try:
-            found = house.runner.do(collection.search(text, PAGE, mode)).result()
+            found = house.runner.do(collection.search(text, PAGE, mode, only=only)).result()
         except CourtroomError as error:
             st.error(literal(str(error)))
             return
         if not found:
-            st.info(_("Nothing fits. Use other words, or another order."), icon=":material/filter_alt_off:")
+            st.info(
+                _("Nothing fits. Use other words or another order, or narrow down less."),
+                icon=":material/filter_alt_off:",
+            )
             return
         scores_table([(title_of(one.record), one) for one in found])
         for one in found:

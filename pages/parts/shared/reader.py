@@ -10,6 +10,7 @@ from courtroom.language import ENGLISH, LANGUAGES, follow, language, nearest
 CHOSEN = "lang"
 """The choice, in the session and in the address, so that a link keeps it."""
 STYLE = """<style>
+[data-testid="stLayoutWrapper"]:has(> .st-key-language) { position: absolute; }
 .st-key-language { position: fixed; top: .95rem; right: 4.5rem; z-index: 999991; width: auto; }
 .st-key-language button { min-height: 0; padding: .2rem .4rem; }
 @media (max-width: 640px) { .st-key-language { right: 4rem; } }
