@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -25,6 +26,7 @@ from sqlalchemy import Column, DefaultClause, Index, Table, UniqueConstraint
 from courtroom.courthouse import Courthouse
 from courtroom.engine.store import RunStore
 from courtroom.errors import StoreError
+from courtroom.questions.playlists import PlaylistStore
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.store.failures import AWAY, LOCKED, RefusedByServer, ServerError, passing
@@ -126,6 +128,26 @@ def test_values_come_back_as_they_were(database: Database) -> None:
     assert [tuple(row) for row in vectors] == [(b"\0\xff", b""), (b"1", b"2")]
     total = database.connection.execute("SELECT sum(seeded) AS total, coalesce(sum(0.5), 0.0) AS half FROM collections")
     assert [type(value) for value in total.fetchone()] == [int, float]
+
+
+def test_json_is_read_where_postgresql_would_have_several_workers_read_a_table(on_postgres: str) -> None:
+    eager = "".join(
+        f" -c {name}=0" for name in ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size")
+    )
+    database = Database(SecretStr(f"{on_postgres}&options={quote(eager)}"))
+    bodies = [*(json.dumps({"name": str(n), "not": "a\0b", "on": n > 1, "of": [n]}) for n in range(3)), "{", "[]"] * 200
+    with database.transaction() as db:
+        db.executemany(
+            "INSERT INTO playlists VALUES (?, ?, ?)",
+            [(f"{number:04d}", body, 0.0) for number, body in enumerate(bodies)],
+        )
+    db.execute("ANALYZE playlists")
+    assert list(PlaylistStore(database).names().values()) == ["0", "1", "2"] * 200
+    rows = db.execute("SELECT json_extract(body, '$.on') AS x, count(*) AS n FROM playlists GROUP BY 1 ORDER BY 1")
+    assert [tuple(row) for row in rows] == [("0", 400), ("1", 200), (None, 400)]
+    values = "SELECT each.value FROM playlists, json_each(body, '$.of') AS each WHERE json_valid(body) AND body <> '[]'"
+    assert len(db.execute(values).fetchall()) == 600
+    database.close()
 
 
 def test_rows_that_are_many_are_read_some_at_a_time(database: Database) -> None:
@@ -295,6 +317,24 @@ def test_a_run_whose_server_is_killed_is_driven_on_by_another_and_nothing_is_ask
     assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "done"), done.stderr
     assert asked
     assert asked == on_record() - known
+
+
+def test_the_doctor_sets_aside_a_row_that_can_not_be_read(tmp_path: Path, on_postgres: str) -> None:
+    settings = Settings(home=tmp_path)
+    house = Courthouse(settings)
+    house.setups.save("good", {"procedure": "debate"})
+    house.database.connection.execute("INSERT INTO setups VALUES ('bad', '{', 0)")
+    house.close()
+    found = {finding.about: finding for finding in examine(settings)}
+    assert {finding.about for finding in found.values() if finding.state == "wrong"} == {"rows: setups"}
+    assert "PostgreSQL" in found["store"].sentence
+    assert {finding.state for finding in examine(settings, mend=True)} == {"fine", "mended"}
+    assert {finding.state for finding in examine(settings)} == {"fine"}
+    (aside,) = tmp_path.glob("set-aside-*.json")
+    assert json.loads(aside.read_text())[0]["row"] == {"name": "bad", "body": "{", "saved": 0.0}
+    house = Courthouse(settings)
+    assert house.setups.names() == ["good"]
+    house.close()
 
 
 # --- over and back ------------------------------------------------------------------------------------------

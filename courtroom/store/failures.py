@@ -49,6 +49,8 @@ class RefusedByServer(ServerError):
 
 FAILURES = (sqlite3.Error, ServerError)
 """Anything that a database may raise."""
+OUTAGES = (sqlite3.OperationalError, ServerError)
+"""It could not be reached, read or written to just now; a damaged file is not among them."""
 REFUSALS = (sqlite3.IntegrityError, RefusedByServer)
 """A row does not fit the others."""
 

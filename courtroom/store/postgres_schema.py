@@ -20,19 +20,20 @@ FIRST = 18
 CHANGES: Mapping[int, str] = {}
 """For each later entry of `MIGRATIONS`, what does the same in PostgreSQL, by the number of the schema."""
 
-# SQLite's functions that the program uses, and PostgreSQL lacks. A damaged text gives NULL.
+# SQLite's functions that the program uses, and PostgreSQL lacks. A damaged text gives NULL. What catches an error can't be run by
+# several workers at once.
 FUNCTIONS = r"""
 CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT strpos($1, $2)';
 CREATE FUNCTION folded(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS 'SELECT lower(coalesce($1, '''') COLLATE pg_catalog."default")';
-CREATE FUNCTION json_valid(body text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION json_valid(body text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     PERFORM body::json;
     RETURN body IS NOT NULL;
 EXCEPTION WHEN invalid_text_representation THEN
     RETURN false;
 END $$;
-CREATE FUNCTION json_extract(body text, path text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION json_extract(body text, path text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
     found json;
 BEGIN
@@ -45,7 +46,7 @@ EXCEPTION
     WHEN invalid_text_representation THEN RETURN NULL;
     WHEN untranslatable_character THEN RETURN json_extract(replace(body, '\u0000', ''), path);
 END $$;
-CREATE FUNCTION json_each(body text, path text) RETURNS TABLE (value text) LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION json_each(body text, path text) RETURNS TABLE (value text) LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     RETURN QUERY SELECT json_array_elements_text(body::json #> string_to_array(substr(path, 3), '.'));
 EXCEPTION WHEN untranslatable_character THEN

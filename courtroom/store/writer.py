@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from courtroom.errors import CourtroomError
 from courtroom.store.database import Database
-from courtroom.store.failures import FAILURES, passing
+from courtroom.store.failures import OUTAGES, passing
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def plainly(then: str = "the run goes on by itself") -> Iterator[None]:
     """
     try:
         yield
-    except (*FAILURES, OSError) as error:
+    except (*OUTAGES, OSError) as error:
         if not (text := passing(error)):
             raise
         raise CourtroomError(f"{text.partition(';')[0]}; {then}.") from error
