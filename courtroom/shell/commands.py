@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 import sys
 
 import typer
@@ -23,8 +22,9 @@ from courtroom.shell.procedures import new_procedure, options, procedures
 from courtroom.shell.questions import audit, interview, mark, marks
 from courtroom.shell.runs import export, import_run, resume, run, runs, show
 from courtroom.shell.sweep import sweep
-from courtroom.shell.upkeep import backup, doctor
-from courtroom.store.file import explained
+from courtroom.shell.upkeep import backup, doctor, migrate
+from courtroom.store.database import explained
+from courtroom.store.failures import FAILURES
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -43,7 +43,22 @@ app.callback()(options)
 app.command("new-procedure")(new_procedure)
 app.command("import")(import_run)
 QUESTIONS = (audit, interview, mark, marks)
-for command in (run, resume, show, runs, export, fork, compare, sweep, align, *QUESTIONS, procedures, doctor, backup):
+for command in (
+    run,
+    resume,
+    show,
+    runs,
+    export,
+    fork,
+    compare,
+    sweep,
+    align,
+    *QUESTIONS,
+    procedures,
+    doctor,
+    backup,
+    migrate,
+):
     app.command(command.__name__)(command)
 
 
@@ -57,7 +72,7 @@ def main() -> None:
     except CourtroomError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
-    except sqlite3.Error as error:
+    except FAILURES as error:
         logging.getLogger(__name__).exception("the store failed")
         print(explained(error, from_environment().database), file=sys.stderr)
         sys.exit(1)
