@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Identity, Index, Table, UniqueConstraint, text
+from sqlalchemy import Column, Identity, Index, Table, UniqueConstraint
+from sqlalchemy import text as sql
 
 from courtroom.store.tables.columns import BYTES, REAL, TABLES, TEXT, WHOLE
 
@@ -15,9 +16,10 @@ Table(
     Column("body", TEXT, nullable=False),
     Column("added", REAL, nullable=False),
     Column("words", TEXT),
-    Column("version", WHOLE, nullable=False, server_default=text("0")),
+    Column("version", WHOLE, nullable=False, server_default=sql("0")),
     UniqueConstraint("collection", "id"),
     Index("knowledge_by_version", "collection", "version"),
+    Index("knowledge_without_words", "collection", postgresql_where=sql("words IS NULL")),
 )
 Table(
     "knowledge_removed",
@@ -31,8 +33,8 @@ Table(
     TABLES,
     Column("name", TEXT, primary_key=True),
     Column("embedding", TEXT),
-    Column("changes", WHOLE, nullable=False, server_default=text("0")),
-    Column("seeded", WHOLE, nullable=False, server_default=text("0")),
+    Column("changes", WHOLE, nullable=False, server_default=sql("0")),
+    Column("seeded", WHOLE, nullable=False, server_default=sql("0")),
 )
 Table(
     "vectors",
@@ -50,8 +52,8 @@ Table(
     Column("total", WHOLE, nullable=False),
     Column("done", WHOLE, nullable=False),
     Column("began", REAL, nullable=False),
-    Column("base", TEXT, nullable=False, server_default=text("'imported'")),
-    Column("how", TEXT, nullable=False, server_default=text("'add'")),
+    Column("base", TEXT, nullable=False, server_default=sql("'imported'")),
+    Column("how", TEXT, nullable=False, server_default=sql("'add'")),
 )
 Table(
     "origins",
@@ -83,7 +85,7 @@ Table(
     Column("id", TEXT, nullable=False),
     Column("body", TEXT),
     Column("until", WHOLE),
-    Index("memory_states_open", "collection", "id", postgresql_where=text("until IS NULL")),
+    Index("memory_states_open", "collection", "id", postgresql_where=sql("until IS NULL")),
 )
 Table(
     "memory_snapshots",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Identity, Index, Table, UniqueConstraint, text
+from sqlalchemy import Column, Identity, Index, Table, UniqueConstraint
+from sqlalchemy import text as sql
 
 from courtroom.store.tables.columns import REAL, TABLES, TEXT, WHOLE
 
@@ -18,12 +19,12 @@ Table(
     Column("setup", TEXT, nullable=False),
     Column("seed", WHOLE, nullable=False),
     Column("status", TEXT, nullable=False),
-    Column("reason", TEXT, nullable=False, server_default=text("''")),
+    Column("reason", TEXT, nullable=False, server_default=sql("''")),
     Column("verdict", TEXT),
     Column("parent", TEXT),
-    Column("origin", TEXT, nullable=False, server_default=text("'input'")),
+    Column("origin", TEXT, nullable=False, server_default=sql("'input'")),
     Column("created", REAL, nullable=False),
-    Column("wall_s", REAL, nullable=False, server_default=text("0")),
+    Column("wall_s", REAL, nullable=False, server_default=sql("0")),
     Column("control", TEXT, nullable=False),
     Column("owner", TEXT),
     Column("heartbeat", REAL),
@@ -37,7 +38,7 @@ Table(
     Column("seq", WHOLE, Identity(always=False), primary_key=True),
     Column("run", TEXT, nullable=False),
     Column("generation", WHOLE, nullable=False),
-    Column("overtaken", WHOLE, nullable=False, server_default=text("0")),
+    Column("overtaken", WHOLE, nullable=False, server_default=sql("0")),
     Column("stage", TEXT, nullable=False),
     Column("kind", TEXT, nullable=False),
     Column("path", TEXT, nullable=False),
@@ -46,7 +47,7 @@ Table(
     Column("body", TEXT, nullable=False),
     UniqueConstraint("run", "overtaken", "kind", "path"),
     Index("events_by_run", "run", "seq"),
-    Index("events_by_key", "run", "key", postgresql_where=text("kind = 'retrieval'")),
+    Index("events_by_key", "run", "key", postgresql_where=sql("kind = 'retrieval'")),
 )
 Table(
     "answers",
@@ -113,7 +114,7 @@ Table(
     Column("completion", WHOLE, nullable=False),
     Column("cost", REAL),
     Column("at", REAL, nullable=False),
-    Column("beside", WHOLE, nullable=False, server_default=text("0")),
+    Column("beside", WHOLE, nullable=False, server_default=sql("0")),
     Index("payments_by_run", "run", "path", "key"),
 )
 Table(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Identity, Index, Table, UniqueConstraint, text
+from sqlalchemy import Column, Identity, Index, Table, UniqueConstraint
+from sqlalchemy import text as sql
 
 from courtroom.store.tables.columns import BYTES, REAL, TABLES, TEXT, WHOLE
 
@@ -15,7 +16,7 @@ Table(
     Column("title", TEXT, nullable=False),
     Column("plan", TEXT, nullable=False),
     Column("status", TEXT, nullable=False),
-    Column("reason", TEXT, nullable=False, server_default=text("''")),
+    Column("reason", TEXT, nullable=False, server_default=sql("''")),
     Column("created", REAL, nullable=False),
     Column("owner", TEXT),
     Column("heartbeat", REAL),
@@ -38,7 +39,7 @@ Table(
     Column("body", TEXT, nullable=False),
     Column("kind", TEXT, nullable=False),
     Column("status", TEXT, nullable=False),
-    Column("reason", TEXT, nullable=False, server_default=text("''")),
+    Column("reason", TEXT, nullable=False, server_default=sql("''")),
     Column("created", REAL, nullable=False),
     Column("owner", TEXT),
     Column("heartbeat", REAL),
@@ -54,8 +55,8 @@ Table(
     Column("seed", WHOLE, nullable=False),
     Column("phase", TEXT, nullable=False),
     Column("run", TEXT, nullable=False),
-    Column("state", TEXT, nullable=False, server_default=text("'waiting'")),
-    Column("reason", TEXT, nullable=False, server_default=text("''")),
+    Column("state", TEXT, nullable=False, server_default=sql("'waiting'")),
+    Column("reason", TEXT, nullable=False, server_default=sql("''")),
     Column("outcome", TEXT),
     Index("experiment_cells_by_run", "run"),
     Index("experiment_cells_by_state", "experiment", "state", "arm"),
@@ -102,14 +103,14 @@ Table(
     Column("name", TEXT, nullable=False),
     Column("version", TEXT),
     Column("content", WHOLE, nullable=False),
-    Column("kind", TEXT, nullable=False, server_default=text("''")),
-    Column("count", WHOLE, nullable=False, server_default=text("0")),
+    Column("kind", TEXT, nullable=False, server_default=sql("''")),
+    Column("count", WHOLE, nullable=False, server_default=sql("0")),
     Column("source", TEXT, nullable=False),
     Column("made", REAL, nullable=False),
-    Column("frame", TEXT, nullable=False, server_default=text("''")),
-    Column("job", TEXT, nullable=False, server_default=text("''")),
-    Column("orders", TEXT, nullable=False, server_default=text("''")),
-    Column("state", TEXT, nullable=False, server_default=text("'{}'")),
+    Column("frame", TEXT, nullable=False, server_default=sql("''")),
+    Column("job", TEXT, nullable=False, server_default=sql("''")),
+    Column("orders", TEXT, nullable=False, server_default=sql("''")),
+    Column("state", TEXT, nullable=False, server_default=sql("'{}'")),
     UniqueConstraint("name", "version"),
 )
 Table(
