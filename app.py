@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 from pathlib import Path
 
 import streamlit as st
@@ -11,7 +10,8 @@ import streamlit as st
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.settings import from_environment
-from courtroom.store.file import explained
+from courtroom.store.database import explained
+from courtroom.store.failures import FAILURES
 from pages.parts.shared.inert import literal
 from pages.parts.shared.reader import speak, switch
 
@@ -53,6 +53,6 @@ try:
     page.run()
 except CourtroomError as error:
     st.error(literal(str(error)), icon=":material/error:")
-except sqlite3.Error as error:
+except FAILURES as error:
     logging.getLogger("courtroom").exception("the store failed")
     st.error(literal(str(explained(error, from_environment().database))), icon=":material/error:")

@@ -8,7 +8,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from pydantic import Field, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from courtroom.errors import CourtroomError
@@ -17,7 +17,7 @@ from courtroom.errors import CourtroomError
 class Settings(BaseSettings):
     """Where things are kept and which servers to use. Secrets are not settings: they stay in the environment."""
 
-    model_config = SettingsConfigDict(env_prefix="COURTROOM_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="COURTROOM_", extra="ignore", populate_by_name=True)
 
     home: Path = Path(".courtroom")
     chroma_host: str | None = None
@@ -31,9 +31,17 @@ class Settings(BaseSettings):
     data_folder: Path | None = None
     """The folder whose files and folders visitors of the app may import as datasets; None is none of the server's files."""
 
+    server: SecretStr | None = Field(default=None, validation_alias=AliasChoices("server", "COURTROOM_DATABASE"))
+    """The address of a PostgreSQL database; None keeps everything in one SQLite file. It may have a password in it."""
+
     @property
-    def database(self) -> Path:
-        """The SQLite file: the source of truth."""
+    def database(self) -> Path | SecretStr:
+        """Where the store is, the source of truth: the address of a database, or else the SQLite file."""
+        return self.server if self.server and self.server.get_secret_value() else self.sqlite
+
+    @property
+    def sqlite(self) -> Path:
+        """The SQLite file."""
         return self.home / "courtroom.sqlite"
 
     @property
@@ -73,7 +81,9 @@ def from_environment() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        wrong = ", ".join(f"COURTROOM_{'_'.join(map(str, one['loc'])).upper()}" for one in error.errors())
+        wrong = ", ".join(
+            f"COURTROOM_{'_'.join(map(str, one['loc'])).upper()}" for one in error.errors(include_input=False)
+        )
         raise CourtroomError(f"{wrong} has a value that does not fit; see the README, or unset it.") from error
 
 

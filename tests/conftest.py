@@ -23,6 +23,7 @@ from courtroom.engine.runner import Runner
 from courtroom.knowledge.search import Knowledge
 from courtroom.store.database import Database
 from courtroom.sweeps.sweeper import Sweeper
+from tests.postgres_server import WHY_NOT, PostgresServer, programs
 
 pytest_plugins = [
     "tests.attacks.count",
@@ -104,6 +105,32 @@ def nothing_stays_open() -> Iterator[None]:
     gc.collect()
     give_back()
     gc.freeze()  # what is still there stays, such as libraries: the next module need not walk it again
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server for all tests of a process."""
+    if programs() is None:
+        pytest.skip(WHY_NOT)
+    server = PostgresServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def on_postgres(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every store that the test opens is this database."""
+    address = postgres.fresh()
+    monkeypatch.setenv("COURTROOM_DATABASE", address)
+    return address
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def either_database(request: pytest.FixtureRequest) -> str:
+    """The test runs on a SQLite file, and on a PostgreSQL database."""
+    if request.param == "postgres":
+        request.getfixturevalue("on_postgres")
+    return str(request.param)
 
 
 class LeftThisMachine(BaseException):

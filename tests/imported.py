@@ -12,6 +12,7 @@ import pytest
 from courtroom.datasets import Datasets, Row
 from courtroom.datasets.importing import Imported, Importer, Order
 from courtroom.media.store import MediaStore
+from courtroom.settings import Settings
 from courtroom.store.database import Database
 
 
@@ -21,7 +22,7 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "files"
         self.folder.mkdir()
-        self.database = Database(folder / "store.sqlite")
+        self.database = Database(Settings(home=folder).database)
         self.datasets = Datasets(self.database)
         self.importer = Importer(self.datasets, MediaStore(folder / "media"))
 

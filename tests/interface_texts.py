@@ -78,7 +78,8 @@ NO_TEXT = {
 }
 """Names, and what is matched against other text."""
 NOT_SHOWN = {"key", "icon", "type", "label_visibility", "width", "format", "gap", "vertical_alignment", "color", "display_text",
-             "selection_mode", "on_select", "pattern", "paper", "mode", "hoverinfo", "where", "hovertemplate", "encoding", "default"}  # fmt: skip
+             "selection_mode", "on_select", "pattern", "paper", "mode", "hoverinfo", "where", "hovertemplate", "encoding", "default",
+             "server_default", "postgresql_where"}  # fmt: skip
 """Arguments that no reader sees."""
 LOOKED_UP = ("get", "pop", "setdefault", "index", "switch_page", "getLogger", "startswith", "endswith", "replace", "partition", "split",
              "compile", "fullmatch", "sub", "search", "removeprefix", "removesuffix", "rpartition", "getattr", "hasattr", "execute", "executemany",

@@ -14,9 +14,9 @@ import sys
 from contextlib import closing
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from courtroom.store.database import Database
+from courtroom.store.sqlite import SqliteStore
 
 WRITES = ("CREATE", "INSERT", "UPDATE", "DELETE", "DROP", "PRAGMA user_version =", "COMMIT")
 STORE = "courtroom.sqlite"
@@ -51,7 +51,7 @@ def state(home: Path) -> str:
 
 def dying_before(number: int) -> None:
     """Have this process die before its statement of this number."""
-    real: Any = Database.connection.fget
+    real = SqliteStore._connection
     seen = [0]
 
     def look(statement: str) -> None:
@@ -60,12 +60,12 @@ def dying_before(number: int) -> None:
             if seen[0] == number:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    def connection(self: Database) -> sqlite3.Connection:
-        found: sqlite3.Connection = real(self)
+    def connection(self: SqliteStore) -> sqlite3.Connection:
+        found = real(self)
         found.set_trace_callback(look)
         return found
 
-    Database.connection = property(connection)  # type: ignore[assignment,method-assign]
+    SqliteStore._connection = connection  # type: ignore[method-assign]
 
 
 def main(work: str, home: Path, *given: str) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from courtroom.courthouse import Courthouse
+from courtroom.store.connection import Connection
 
 
 def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
     """Put copies of a run on record with all of its events, numbered from `start`, each by a clock that is a minute further behind."""
     with house.database.transaction() as db:
-        columns = [row["name"] for row in db.execute("PRAGMA table_info(runs)") if row["name"] not in ("id", "created")]
-        names = ", ".join(columns)
-        of_event = [row["name"] for row in db.execute("PRAGMA table_info(events)") if row["name"] not in ("seq", "run")]
-        kept = ", ".join(of_event)
+        names = ", ".join(name for name in _columns(db, "runs") if name not in ("number", "id", "created"))
+        kept = ", ".join(name for name in _columns(db, "events") if name not in ("seq", "run"))
         for number in range(start, start + count):
             copy = f"{run}-{number:05d}"
             db.execute(
@@ -22,3 +21,8 @@ def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
                 f"INSERT INTO events (run, {kept}) SELECT ?, {kept} FROM events WHERE run = ?",
                 (copy, run),
             )
+
+
+def _columns(db: Connection, table: str) -> list[str]:
+    found: list[str] = db.execute(f"SELECT * FROM {table} LIMIT 1").fetchone().keys()
+    return found

@@ -49,6 +49,6 @@ async def test_what_was_found_out_is_known_after_a_restart(database: Database) -
     await first.remember(spec, "vision", False)
     assert not await first.sees(spec)
     writer.close()
-    with closing(Database(database.path)) as again:
+    with closing(Database(database.at)) as again:
         assert not await Capabilities(again, writer).sees(spec)
     assert await first.sees(spec.model_copy(update={"vision": "yes"}))

@@ -70,7 +70,7 @@ def test_a_courthouse_that_is_closed_leaves_no_connection_open(tmp_path: Path, m
 
 
 def test_a_thread_that_ends_closes_its_connection(tmp_path: Path) -> None:
-    database = Database(tmp_path / "courtroom.sqlite")
+    database = Database(Settings(home=tmp_path).database)
 
     def read() -> None:
         database.connection.execute("SELECT count(*) FROM runs").fetchone()

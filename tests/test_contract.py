@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
@@ -27,12 +28,16 @@ from courtroom.engine.setup import Setup
 from courtroom.figures.votes import draw_votes
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
+from courtroom.store.database import Database
+from courtroom.upkeep.moving import move
 from tests import forks
 from tests.kills import kill_again_and_again
+from tests.postgres_server import PostgresServer
 from tests.samples import sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
+Stores = Callable[[], str]
 HOW = {"latency_s", "source", "asked", "attempts", "prompt_tokens", "completion_tokens", "cost"}
 """What of a call tells how its answer came, not what it is: found on record, it costs nothing and takes no time."""
 
@@ -47,24 +52,43 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+@pytest.fixture(scope="module")
+def ready_at_server(ready: Path, postgres: PostgresServer) -> Stores:
+    """The same in PostgreSQL."""
+    address = postgres.fresh()
+    source, target = Database(Settings(home=ready).sqlite), Database(SecretStr(address))
+    move(source, target)
+    source.close()
+    target.close()
+    return lambda: postgres.another(address)
+
+
 @dataclass
 class Homes:
     """Stores of their own for runs that are to be compared: what one learns the other must not know."""
 
     ready: Path
     folder: Path
+    stores: Stores | None = None
+    """Gives the address of a new store; None: it is a SQLite file."""
+    addresses: dict[Path, str] = field(default_factory=dict)
     houses: list[Courthouse] = field(default_factory=list)
 
     def new(self) -> Courthouse:
         """A new store."""
         home = self.folder / f"home-{len(self.houses)}"
         shutil.copytree(self.ready, home)
+        self.addresses[home] = self.stores() if self.stores else ""
         return self.open(home)
 
     def open(self, home: Path) -> Courthouse:
         """A store that is there."""
-        self.houses.append(Courthouse(Settings(home=home)))
+        self.houses.append(Courthouse(Settings(home=home, server=SecretStr(self.addresses[home]))))
         return self.houses[-1]
+
+    def environment(self, home: Path) -> dict[str, str]:
+        """For another process on a store that is there."""
+        return {**os.environ, "COURTROOM_HOME": str(home), "COURTROOM_DATABASE": self.addresses[home]}
 
     def close(self) -> None:
         """Close all of them."""
@@ -73,8 +97,9 @@ class Homes:
 
 
 @pytest.fixture
-def homes(ready: Path, tmp_path: Path) -> Iterator[Homes]:
-    homes = Homes(ready, tmp_path)
+def homes(request: pytest.FixtureRequest, ready: Path, tmp_path: Path) -> Iterator[Homes]:
+    on = getattr(request, "param", "sqlite")
+    homes = Homes(ready, tmp_path, request.getfixturevalue("ready_at_server") if on == "postgres" else None)
     yield homes
     homes.close()
 
@@ -83,6 +108,9 @@ def homes(ready: Path, tmp_path: Path) -> Iterator[Homes]:
 def procedure(request: pytest.FixtureRequest) -> Procedure:
     chosen: Procedure = request.param
     return chosen
+
+
+either_database = pytest.mark.parametrize("homes", ["sqlite", "postgres"], indirect=True)
 
 
 @dataclass(frozen=True)
@@ -261,6 +289,7 @@ def test_paused_and_gone_on_with_after_a_restart_it_gives_the_same(
     assert memory(house, run) == memory(heard.house, whole.run.id)
 
 
+@either_database
 def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(
     homes: Homes, heard: Heard, procedure: Procedure
 ) -> None:
@@ -268,7 +297,7 @@ def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(
     run = start(house, procedure)
     home = house.settings.home
     house.close()
-    with forks.Fork(kill_again_and_again, run, environment={**os.environ, "COURTROOM_HOME": str(home)}) as process:
+    with forks.Fork(kill_again_and_again, run, environment=homes.environment(home)) as process:
         done = process.finish()
     assert done.returncode == 0, done.stderr
     house = homes.open(home)
@@ -280,6 +309,7 @@ def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(
     assert memory(house, run) == memory(heard.house, whole.run.id)
 
 
+@either_database
 def test_a_fork_with_nothing_changed_asks_nothing(homes: Homes, procedure: Procedure) -> None:
     house = homes.new()
     whole = hear(house, procedure)

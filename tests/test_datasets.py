@@ -28,7 +28,7 @@ from courtroom.store.database import Database
 
 @pytest.fixture
 def datasets(tmp_path: Path) -> Iterator[Datasets]:
-    database = Database(tmp_path / "store.sqlite")
+    database = Database(Settings(home=tmp_path).database)
     yield Datasets(database)
     database.close()
 

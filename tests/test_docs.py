@@ -114,8 +114,10 @@ def test_there_is_a_command_on_every_page_that_shows_how_to_do_something() -> No
 
 @pytest.mark.parametrize("text", ONCE, ids=lambda text: re.sub(r"[^\w.=-]+", " ", text)[:70].strip())
 def test_a_command_does_what_the_documentation_says(
-    text: str, desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
+    if "migrate" in text:
+        monkeypatch.setenv("ADDRESS", request.getfixturevalue("postgres").fresh())
     try:
         perform(text, desk, tmp_path, monkeypatch)
     except Exception as error:
@@ -164,6 +166,7 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
     (folder / "neighbours.csv").write_text(PANEL)
     (folder / "data").symlink_to(ROOT / "data")
     stands_for = {"FOLDER": str(folder / "out"), "FILE": str(given_file(words, folder)), "STEP": "1"}
+    stands_for["ADDRESS"] = os.environ.get("ADDRESS", "")
     stands_for["RUN"] = desk.paused if words[0] == "resume" else desk.hearing
     named = [stands_for.get(word, word) for word in words]
     if words[0] == "compare":
@@ -176,6 +179,10 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
     if "--restore" in words:
         run("backup", "store.zip")
         monkeypatch.setenv("COURTROOM_HOME", str(folder / "new"))
+    if words == ["migrate", "--to", "sqlite"]:
+        run("migrate", "--to", stands_for["ADDRESS"])
+        monkeypatch.setenv("COURTROOM_DATABASE", stands_for["ADDRESS"])
+        (folder / "home" / "courtroom.sqlite").unlink()
     if words[0] == "doctor":
         run("knowledge", "search", "a quarrel", "--in", "standards")  # what was learned is indexed by a look-up
         told = CliRunner().invoke(app, named).stdout.splitlines()

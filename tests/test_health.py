@@ -39,7 +39,7 @@ def test_a_store_that_answers_is_healthy_and_one_that_is_damaged_is_not(
 def test_a_store_that_another_program_holds_is_not_healthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(home=tmp_path)
     Courthouse(settings).close()
-    with closing(sqlite3.connect(settings.database, isolation_level=None)) as held:
+    with closing(sqlite3.connect(settings.sqlite, isolation_level=None)) as held:
         held.execute("BEGIN EXCLUSIVE")
         connect = sqlite3.connect
         monkeypatch.setattr(sqlite3, "connect", lambda *args, **given: connect(*args, **{**given, "timeout": 0.1}))

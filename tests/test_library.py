@@ -114,7 +114,7 @@ def test_a_case_is_taken_in_with_its_media(library: Library, store: MediaStore) 
 def test_a_case_outlives_the_process_that_took_it_in(library: Library, database: Database, store: MediaStore) -> None:
     added = library.add(package())
     database.close()
-    assert Library(Database(database.path), store).case("kettle") == added
+    assert Library(Database(database.at), store).case("kettle") == added
 
 
 def test_a_case_with_errors_is_refused_and_leaves_nothing_behind(library: Library, store: MediaStore) -> None:

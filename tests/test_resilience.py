@@ -18,6 +18,7 @@ import pytest
 from courtroom.engine.answers import AnswerStore
 from courtroom.media.store import MediaStore
 from courtroom.models.wire import to_wire
+from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks
 from tests.openai_server import OpenAIServer, server_process
@@ -69,7 +70,7 @@ def asked_by(body: dict[str, Any]) -> str:
 
 def recorded(home: Path) -> Counter[str]:
     """How many answers are on record to each question, as the server sees questions."""
-    database = Database(home / "courtroom.sqlite")
+    database = Database(Settings(home=home).database)
     answers, media = AnswerStore(database), MediaStore(home / "media")
     keys = [row["key"] for row in database.connection.execute("SELECT key FROM answers")]
     found = Counter(json.dumps(to_wire(answers.request(key), media), sort_keys=True) for key in keys)
@@ -110,7 +111,7 @@ def test_killed_at_twenty_moments_and_resumed_it_asks_no_recorded_call_again(tmp
 
 
 def runs(home: Path) -> list[str]:
-    database = Database(home / "courtroom.sqlite")
+    database = Database(Settings(home=home).database)
     found = [row["id"] for row in database.connection.execute("SELECT id FROM runs")]
     database.close()
     return found

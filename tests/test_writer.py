@@ -72,7 +72,7 @@ def test_writes_that_wait_share_a_transaction_and_are_done_after_its_commit(data
 
     first = writer.put(traced)
     done = [writer.put(save(database, str(number))) for number in range(20)]
-    done[0].add_done_callback(lambda _: seen.append(names(database.path)))
+    done[0].add_done_callback(lambda _: seen.append(names(database.at)))
     goes_on.set()
     assert first.result() is None
     assert [one.result() for one in done] == [str(number) for number in range(20)]
@@ -96,7 +96,7 @@ def test_a_write_that_fails_is_undone_alone(database: Database, writer: Writer) 
     with pytest.raises(ValueError, match="no"):
         done[1].result()
     assert done[2].result() == "after"
-    assert names(database.path) == ["before", "after"]
+    assert names(database.at) == ["before", "after"]
 
 
 def test_writes_that_the_disk_does_not_take_are_done_whole_when_it_does(
@@ -119,7 +119,7 @@ def test_writes_that_the_disk_does_not_take_are_done_whole_when_it_does(
     done.append(writer.put(save(database, "after")))
     goes_on.set()
     assert [one.result() for one in done] == ["before", "full", "after"]
-    assert names(database.path) == ["before", "full", "after"]
+    assert names(database.at) == ["before", "full", "after"]
     assert told[0]
     assert told[-1] == "", "said while it lasted"
 

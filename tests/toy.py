@@ -30,6 +30,7 @@ from courtroom.knowledge.search import Hit, Query, Search
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Task
+from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
 
@@ -179,7 +180,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.folder.mkdir(exist_ok=True)
-        self.database = Database(self.folder / "store.sqlite")
+        self.database = Database(Settings(home=self.folder).database)
         self.store = RunStore(self.database)
         self.answers = AnswerStore(self.database)
         self.procedures = self.procedures or {"toy": toy(self.folder)}

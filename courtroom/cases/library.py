@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
@@ -18,6 +17,7 @@ from courtroom.errors import CaseError, Unreadable
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
+from courtroom.store.connection import Row
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 from courtroom.store.writer import plainly
@@ -187,7 +187,7 @@ def _names(name: str) -> Iterator[str]:
     yield from (f"{name[:70]}-{number}" for number in count(2))
 
 
-def _case(row: sqlite3.Row) -> Case:
+def _case(row: Row) -> Case:
     return read("case", row["id"], lambda: _parsed(row["body"]))
 
 

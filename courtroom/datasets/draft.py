@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +22,8 @@ from courtroom.datasets.packing import (
 )
 from courtroom.datasets.row import Problem
 from courtroom.errors import CourtroomError
-from courtroom.store.database import Database
+from courtroom.store.connection import Connection
+from courtroom.store.database import Database, marks
 from courtroom.text.words import is_chinese
 
 CHUNK = 500
@@ -86,14 +86,16 @@ class DatasetDraft:
             db.executemany("INSERT INTO dataset_splits VALUES (?, ?, ?)", splits)
             kept = db.execute("SELECT count(*) FROM dataset_problems WHERE dataset = ?", (self.number,)).fetchone()[0]
             new_rows = [(self.number, one.place, one.message) for one in problems][: max(0, MOST_PROBLEMS - kept)]
-            db.executemany("INSERT INTO dataset_problems VALUES (?, ?, ?)", new_rows)
+            db.executemany("INSERT INTO dataset_problems (dataset, place, message) VALUES (?, ?, ?)", new_rows)
         self.state = json.loads(json.dumps(state))  # a copy: the writer goes on with its own
 
     def relate(self, pairs: Iterable[tuple[str, str, int]]) -> None:
         """Keep how relevant one row is for another: query, candidate, grade."""
         with self.database.transaction() as db:
             db.executemany(
-                "INSERT OR REPLACE INTO dataset_relevance VALUES (?, ?, ?, ?)", ((self.number, *pair) for pair in pairs)
+                "INSERT INTO dataset_relevance VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (content, query, candidate) DO UPDATE SET grade = excluded.grade",
+                ((self.number, *pair) for pair in pairs),
             )
 
     def finish(self, kind: str, frame: SharedFields | None) -> int:
@@ -137,7 +139,7 @@ class DatasetDraft:
         )
         return [row[0] for row in rows]
 
-    def _rows(self, db: sqlite3.Connection, lines: Sequence[IncomingRow]) -> tuple[list[Any], list[Any]]:
+    def _rows(self, db: Connection, lines: Sequence[IncomingRow]) -> tuple[list[Any], list[Any]]:
         number = db.execute("SELECT count(*) FROM dataset_rows WHERE content = ?", (self.number,)).fetchone()[0]
         there = self._there(db, {line.id for line in lines})
         rows, splits = [], []
@@ -154,21 +156,20 @@ class DatasetDraft:
             number += 1
         return rows, splits
 
-    def _there(self, db: sqlite3.Connection, names: set[str]) -> dict[str, bytes]:
+    def _there(self, db: Connection, names: set[str]) -> dict[str, bytes]:
         wanted = list(names)
         found: dict[str, bytes] = {}
         for start in range(0, len(wanted), CHUNK):
             some = wanted[start : start + CHUNK]
-            marks = ", ".join("?" * len(some))
             found |= dict(
                 db.execute(
-                    f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks})",
+                    f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(some)})",
                     (self.number, *some),
                 ).fetchall()
             )
         return found
 
-    def _taken(self, db: sqlite3.Connection, name: str) -> bool:
+    def _taken(self, db: Connection, name: str) -> bool:
         row = db.execute("SELECT 1 FROM dataset_rows WHERE content = ? AND id = ?", (self.number, name))
         return row.fetchone() is not None
 
@@ -202,11 +203,11 @@ def _columns(line: IncomingRow, text: str, print_: bytes) -> tuple[Any, ...]:
     )
 
 
-def version_of(db: sqlite3.Connection, dataset: int, content: int, kind: str, frame: str) -> str:
+def version_of(db: Connection, dataset: int, content: int, kind: str, frame: str) -> str:
     """The digest of a dataset: kind, what its rows share, and each row with its split, in order."""
     digest = hashlib.sha256(f"{kind}\n{frame}\n".encode())
     rows = db.execute(
-        "SELECT id, category, grp, ifnull(split, ''), body FROM dataset_rows AS r"
+        "SELECT id, category, grp, coalesce(split, ''), body FROM dataset_rows AS r"
         " LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq WHERE content = ? ORDER BY r.seq",
         (dataset, content),
     )
@@ -219,7 +220,7 @@ def version_of(db: sqlite3.Connection, dataset: int, content: int, kind: str, fr
     return digest.hexdigest()[:16]
 
 
-def forget(db: sqlite3.Connection, dataset: int) -> None:
+def forget(db: Connection, dataset: int) -> None:
     """Delete a dataset, and its rows where no other version has them."""
     row = db.execute("SELECT content FROM datasets WHERE id = ?", (dataset,)).fetchone()
     db.execute("DELETE FROM datasets WHERE id = ?", (dataset,))

@@ -13,7 +13,7 @@ from courtroom.datasets.importing import Imported, Importer, Order, Progress, St
 from courtroom.datasets.store import Datasets
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
-from courtroom.store.writer import passing
+from courtroom.store.failures import passing
 
 log = logging.getLogger(__name__)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache, partial
+from itertools import islice
 from typing import Any
 
 from courtroom.datasets.draft import CHUNK
 from courtroom.datasets.packing import SharedFields, unpacked
 from courtroom.datasets.row import Row
-from courtroom.store.database import Database
+from courtroom.store.connection import Row as StoredRow
+from courtroom.store.database import Database, marks
 from courtroom.store.rows import read
 
 POOL = "dataset-"
@@ -36,7 +37,7 @@ def splits_of(database: Database, dataset: int) -> dict[str, int]:
 
 def numbers_of(
     database: Database,
-    dataset: sqlite3.Row,
+    dataset: StoredRow,
     split: str | None = None,
     category: str | None = None,
     contains: str | None = None,
@@ -56,24 +57,33 @@ def numbers_of(
         sql, values = f"{sql} AND r.category = ?", [*values, category]
     if contains is not None:
         written = json.dumps(contains, ensure_ascii=False)[1:-1]  # as it stands in JSON
-        sql, values = f"{sql} AND instr(r.body, ?)", [*values, written]
-    if ids is not None:
-        sql += " AND r.id IN (SELECT value FROM json_each(?))"
-        values = [*values, json.dumps([*ids])]
-    return [row[0] for row in database.connection.execute(f"{sql} ORDER BY r.seq", values)]
+        sql, values = f"{sql} AND instr(r.body, ?) > 0", [*values, written]
+    if ids is None:
+        return [row[0] for row in database.connection.execute(f"{sql} ORDER BY r.seq", values)]
+    found: list[int] = []
+    for some in _chunks(ids):
+        rows = database.connection.execute(f"{sql} AND r.id IN ({marks(some)})", [*values, *some])
+        found += [row[0] for row in rows]
+    return sorted(found)
 
 
-def missing(database: Database, dataset: sqlite3.Row, ids: Collection[str]) -> list[str]:
+def missing(database: Database, dataset: StoredRow, ids: Collection[str]) -> list[str]:
     """Those of these ids that no row has."""
-    rows = database.connection.execute(
-        "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM dataset_rows WHERE content = ? AND id IN"
-        " (SELECT value FROM json_each(?)))",
-        (json.dumps([*ids]), dataset["content"], json.dumps([*ids])),
-    )
-    return sorted(row[0] for row in rows)
+    unknown = set(ids)
+    for some in _chunks(ids):
+        sql = f"SELECT id FROM dataset_rows WHERE content = ? AND id IN ({marks(some)})"
+        unknown -= {row[0] for row in database.connection.execute(sql, (dataset["content"], *some))}
+    return sorted(unknown)
 
 
-def rows_of(database: Database, dataset: sqlite3.Row, numbers: Sequence[int]) -> Iterator[Row]:
+def _chunks(ids: Collection[str]) -> Iterator[list[str]]:
+    """Each id once; as many at a time as a statement may name."""
+    every = iter(dict.fromkeys(ids))
+    while some := [*islice(every, CHUNK)]:
+        yield some
+
+
+def rows_of(database: Database, dataset: StoredRow, numbers: Sequence[int]) -> Iterator[Row]:
     """The rows at these positions. No reader holds the store for longer than a chunk.
 
     Raises:
@@ -85,7 +95,7 @@ def rows_of(database: Database, dataset: sqlite3.Row, numbers: Sequence[int]) ->
         some = numbers[start : start + CHUNK]
         rows = database.connection.execute(
             "SELECT r.*, s.split FROM dataset_rows AS r LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq"
-            f" WHERE r.content = ? AND r.seq IN ({', '.join('?' * len(some))}) ORDER BY r.seq",
+            f" WHERE r.content = ? AND r.seq IN ({marks(some)}) ORDER BY r.seq",
             (dataset["id"], dataset["content"], *some),
         ).fetchall()
         for row in rows:
@@ -101,7 +111,7 @@ def _pool(database: Database, dataset: int, version: str | None) -> str:
     return f"{POOL}{version}" + (f"-{short}" if short else "")
 
 
-def _row(row: sqlite3.Row, frame: SharedFields | None, pool: str) -> Row:
+def _row(row: StoredRow, frame: SharedFields | None, pool: str) -> Row:
     return Row(
         id=row["id"],
         case=unpacked(row["body"], frame, pool),

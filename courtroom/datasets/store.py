@@ -6,7 +6,6 @@ import hashlib
 import json
 import random
 import re
-import sqlite3
 import time
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from courtroom.datasets.row import DatasetInfo, PendingDataset, Problem, Row
 from courtroom.datasets.selection import POOL, missing, numbers_of, rows_of, splits_of
 from courtroom.datasets.splitting import Unit, divided
 from courtroom.errors import CourtroomError
+from courtroom.store.connection import Row as StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 
@@ -31,7 +31,7 @@ THREE_ONE_TWO: Mapping[str, float] = {"train": 3, "validation": 1, "test": 2}
 Infos = list[DatasetInfo]
 Problems = list[Problem]
 Unfinished = list[PendingDataset]
-Records = list[sqlite3.Row]
+Records = list[StoredRow]
 
 
 class Datasets:
@@ -62,7 +62,7 @@ class Datasets:
     def problems(self, name: str, version: str | None = None) -> Problems:
         """Records that were not taken in, with their reasons: at most the first 1,000."""
         rows = self.database.connection.execute(
-            "SELECT place, message FROM dataset_problems WHERE dataset = ? ORDER BY rowid",
+            "SELECT place, message FROM dataset_problems WHERE dataset = ? ORDER BY number",
             (self._row(name, version)["content"],),
         )
         return [Problem(place=row["place"], message=row["message"]) for row in rows]
@@ -141,7 +141,7 @@ class Datasets:
         """
         dataset = self._row(name, version)
         rows = self.database.connection.execute(
-            f"SELECT ifnull(s.split, ''), {', '.join(f'r.{column}' for column in wanted)} FROM dataset_rows AS r"
+            f"SELECT coalesce(s.split, ''), {', '.join(f'r.{column}' for column in wanted)} FROM dataset_rows AS r"
             " LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq WHERE r.content = ? ORDER BY r.seq",
             (dataset["id"], dataset["content"]),
         )
@@ -149,7 +149,7 @@ class Datasets:
 
     def with_media(self) -> Iterator[Case]:
         """All cases of all datasets that have pictures or videos in the store; those that can't be read are left out."""
-        rows = self.database.connection.execute("""SELECT body FROM dataset_rows WHERE instr(body, '"sha256":"')""")
+        rows = self.database.each("""SELECT body FROM dataset_rows WHERE instr(body, '"sha256":"') > 0""")
         for row in rows:
             try:
                 case = parsed(row["body"])
@@ -239,15 +239,14 @@ class Datasets:
         chosen = divided(units, parts, seed)
         with self.database.transaction() as db:
             made = db.execute(
-                "INSERT INTO datasets (name, content, kind, count, source, made, frame) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO datasets (name, content, kind, count, source, made, frame) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
                 (
                     name,
                     *(dataset[key] for key in ("content", "kind", "count", "source")),
                     time.time(),
                     dataset["frame"],
                 ),
-            ).lastrowid
-            assert made is not None
+            ).fetchone()["id"]
             db.executemany(
                 "INSERT INTO dataset_splits VALUES (?, ?, ?)",
                 ((made, unit.seq, split) for unit, split in zip(units, chosen, strict=True)),
@@ -292,10 +291,9 @@ class Datasets:
             if row:
                 return DatasetDraft(self.database, row["id"], json.loads(row["state"]))
             number = db.execute(
-                "INSERT INTO datasets (name, content, source, made, job, orders) VALUES (?, 0, ?, ?, ?, ?)",
+                "INSERT INTO datasets (name, content, source, made, job, orders) VALUES (?, 0, ?, ?, ?, ?) RETURNING id",
                 (name, source, time.time(), job, orders),
-            ).lastrowid
-            assert number is not None
+            ).fetchone()["id"]
             db.execute("UPDATE datasets SET content = id WHERE id = ?", (number,))
         return DatasetDraft(self.database, number)
 
@@ -317,7 +315,7 @@ class Datasets:
             "SELECT * FROM datasets WHERE version IS NOT NULL ORDER BY made, id"
         ).fetchall()
 
-    def _row(self, name: str, version: str | None) -> sqlite3.Row:
+    def _row(self, name: str, version: str | None) -> StoredRow:
         rows = [row for row in self._finished() if row["name"] == name]
         if not rows:
             raise CourtroomError(f"There is no dataset “{name}”. See all with `python -m courtroom datasets list`.")
@@ -327,7 +325,7 @@ class Datasets:
             raise CourtroomError(f"The dataset “{name}” has no version “{version}”. It has: {known}.")
         return fitting[-1]
 
-    def _info(self, row: sqlite3.Row) -> DatasetInfo:
+    def _info(self, row: StoredRow) -> DatasetInfo:
         made = datetime.fromtimestamp(row["made"], UTC).isoformat(timespec="seconds")
         values = {name: row[name] for name in ("name", "version", "kind", "count", "source")}
         return read(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from courtroom.engine.run import Run
 from courtroom.errors import Unreadable
 from courtroom.media.medium import Medium
 from courtroom.models.request import Message, Reply, Request, digest_text
+from courtroom.store.connection import Row
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 
@@ -46,7 +46,7 @@ class AnswerStore:
             parts: texts of prompts by their digests, which are right.
         """
         db = self._database.connection
-        db.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?)", parts.items())
+        db.executemany("INSERT INTO parts VALUES (?, ?) ON CONFLICT DO NOTHING", parts.items())
         db.executemany(
             "INSERT INTO imported_answers (run, key, request, reply) VALUES (?, ?, ?, ?)",
             [
@@ -70,8 +70,8 @@ class AnswerStore:
             texts.update({digest_text(part): part for part in parts})
             rows.append((request.key, request.spec.id, _packed(request), reply.model_dump_json(), time.time()))
         with self._database.transaction() as db:
-            db.executemany("INSERT OR IGNORE INTO parts VALUES (?, ?)", texts.items())
-            db.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
+            db.executemany("INSERT INTO parts VALUES (?, ?) ON CONFLICT DO NOTHING", texts.items())
+            db.executemany("INSERT INTO answers VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", rows)
             self._payments.put((one.payer, one.request.key, one.paid) for one in ended)
 
     def request(self, key: str) -> tuple[Message, ...]:
@@ -95,8 +95,8 @@ class AnswerStore:
             raise Unreadable("part of a prompt", digest, "it is missing from the store")
         return str(row["text"])
 
-    def _row(self, columns: str, key: str) -> sqlite3.Row | None:
-        found: sqlite3.Row | None = self._database.connection.execute(
+    def _row(self, columns: str, key: str) -> Row | None:
+        found: Row | None = self._database.connection.execute(
             f"SELECT {columns} FROM answers WHERE key = ?", (key,)
         ).fetchone()
         return found
@@ -109,8 +109,8 @@ class ImportedAnswers(AnswerStore):
         super().__init__(database)
         self._run = run
 
-    def _row(self, columns: str, key: str) -> sqlite3.Row | None:
-        found: sqlite3.Row | None = self._database.connection.execute(
+    def _row(self, columns: str, key: str) -> Row | None:
+        found: Row | None = self._database.connection.execute(
             f"SELECT {columns} FROM imported_answers WHERE run = ? AND key = ?", (self._run, key)
         ).fetchone()
         return found

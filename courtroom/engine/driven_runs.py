@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -24,6 +23,7 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.models.keys import KEYS
 from courtroom.models.telemetry import Telemetry
+from courtroom.store.failures import OUTAGES
 from courtroom.store.log import about
 from courtroom.store.writer import Writer
 
@@ -245,7 +245,7 @@ class DrivenRuns:
                 idle = {run for run, driven in known.items() if driven.drive and driven.drive.hand.idle}
                 try:
                     seen = self._store.steering(list(known)) if known else {}
-                except sqlite3.OperationalError as error:
+                except OUTAGES as error:
                     log.warning("what others say of the runs could not be read, and is looked for again: %s", error)
                     continue
                 for run, driven in known.items():
@@ -305,5 +305,5 @@ class DrivenRuns:
         try:
             for run in runs:
                 self._store.say(run, trouble)
-        except sqlite3.OperationalError as error:
+        except OUTAGES as error:
             log.warning("that writes are held could not be written either: %s", error)

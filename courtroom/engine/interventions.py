@@ -162,7 +162,7 @@ class InterventionStore:
     def put(self, run: str, interventions: Sequence[Intervention]) -> None:
         """What a new run begins with, within a transaction of the caller's."""
         self._database.connection.executemany(
-            "INSERT OR IGNORE INTO interventions (run, number, id, body) VALUES (?, ?, ?, ?)",
+            "INSERT INTO interventions (run, number, id, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             [(run, one.number, one.id, one.model_dump_json()) for one in interventions],
         )
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import secrets
 import socket
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +16,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from courtroom.errors import CourtroomError
-from courtroom.store.database import Database
+from courtroom.store.database import Database, marks
+from courtroom.store.failures import FAILURES
 from courtroom.store.writer import Writer
 
 log = logging.getLogger(__name__)
@@ -66,8 +65,8 @@ class Lease:
     def claim(self, name: str, owner: str, former: str | None) -> bool:
         """Take it for `owner` if it is still with `former`; only one process can succeed."""
         cursor = self._database.connection.execute(
-            f"UPDATE {self.table} SET owner = ?, heartbeat = ? WHERE id = ? AND owner IS ?",
-            (owner, time.time(), name, former),
+            f"UPDATE {self.table} SET owner = ?, heartbeat = ? WHERE id = ? AND (owner = ? OR (owner IS NULL AND ? IS NULL))",
+            (owner, time.time(), name, former, former),
         )
         return cursor.rowcount == 1
 
@@ -90,8 +89,8 @@ class Lease:
     def beat(self, owner: str, names: Sequence[str]) -> None:
         """Show that the owner lives, for all that it drives at once."""
         self._database.connection.execute(
-            f"UPDATE {self.table} SET heartbeat = ? WHERE owner = ? AND id IN (SELECT value FROM json_each(?))",
-            (time.time(), owner, json.dumps(names)),
+            f"UPDATE {self.table} SET heartbeat = ? WHERE owner = ? AND id IN ({marks(names)})",
+            (time.time(), owner, *names),
         )
 
     def release(self, name: str, owner: str) -> None:
@@ -209,7 +208,7 @@ class Driver:
             for lease, names in held:
                 try:
                     lease.beat(self.owner, names)
-                except sqlite3.Error as error:
+                except FAILURES as error:
                     log.warning("a heartbeat could not be written: %s", error)  # the next one may be
 
 

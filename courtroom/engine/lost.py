@@ -22,9 +22,9 @@ class LostDrivers:
             if db.execute("SELECT 1 FROM questions WHERE run = ? AND answer IS NULL", (run,)).fetchone():
                 return 0
             db.execute(
-                "INSERT INTO lost_drivers SELECT ?, ?, 1, ifnull(max(seq), 0) FROM events WHERE run = ? ON CONFLICT (run)"
-                " DO UPDATE SET times = CASE WHEN owner = excluded.owner THEN times WHEN excluded.seen > seen THEN 1"
-                " ELSE times + 1 END, owner = excluded.owner, seen = excluded.seen",
+                "INSERT INTO lost_drivers SELECT ?, ?, 1, coalesce(max(seq), 0) FROM events WHERE run = ? ON CONFLICT (run)"
+                " DO UPDATE SET times = CASE WHEN lost_drivers.owner = excluded.owner THEN lost_drivers.times WHEN"
+                " excluded.seen > lost_drivers.seen THEN 1 ELSE lost_drivers.times + 1 END, owner = excluded.owner, seen = excluded.seen",
                 (run, owner, run),
             )
             row = db.execute("SELECT times FROM lost_drivers WHERE run = ?", (run,)).fetchone()

@@ -107,12 +107,12 @@ class Payments:
     def known_money(self, run: str, *, beside: bool = False) -> float:
         """US dollars of the calls whose price is known."""
         row = self._database.connection.execute(
-            "SELECT total(cost) AS money FROM payments WHERE run = ? AND beside = ?", (run, beside)
+            "SELECT coalesce(sum(cost), 0.0) AS money FROM payments WHERE run = ? AND beside = ?", (run, beside)
         ).fetchone()
         return float(row["money"])
 
 
 _SUMS = (
     "sum(calls) AS calls, sum(attempts), sum(prompt), sum(completion),"
-    " iif(count(cost) < count(*), NULL, sum(cost)), max(number)"
+    " CASE WHEN count(cost) = count(*) THEN sum(cost) END, max(number)"
 )

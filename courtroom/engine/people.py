@@ -65,7 +65,8 @@ class People:
         """The seat of a member; its link can't be guessed and stays the same."""
         db = self._database.connection
         db.execute(
-            "INSERT OR IGNORE INTO seats VALUES (?, ?, ?, ?)", (secrets.token_urlsafe(24), run, member, time.time())
+            "INSERT INTO seats VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (secrets.token_urlsafe(24), run, member, time.time()),
         )
         row = db.execute("SELECT * FROM seats WHERE run = ? AND member = ?", (run, member)).fetchone()
         return Seat(token=row["token"], run=row["run"], member=row["member"])
@@ -123,8 +124,8 @@ class People:
             "answer_schema": json.loads(schema_of(request.task.form)),
         }
         self._database.connection.execute(
-            "INSERT OR IGNORE INTO questions (run, path, key, member, title, request, asked, deadline)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO questions (run, path, key, member, title, request, asked, deadline)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (
                 *(run, path, request.key, member.id, request.task.title, json.dumps(body, ensure_ascii=False)),
                 *(now, now + wait if wait is not None else None),

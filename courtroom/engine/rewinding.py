@@ -21,7 +21,7 @@ class Rewinding:
     def plan(self, run: str, index: int) -> None:
         """Have the run rewound to the beginning of a stage when it goes on; of several plans the earliest stage counts."""
         self._database.connection.execute(
-            "INSERT INTO rewinds VALUES (?, ?) ON CONFLICT (run) DO UPDATE SET stage = min(stage, excluded.stage)",
+            "INSERT INTO rewinds VALUES (?, ?) ON CONFLICT (run) DO UPDATE SET stage = excluded.stage WHERE excluded.stage < rewinds.stage",
             (run, index),
         )
 
@@ -35,7 +35,7 @@ class Rewinding:
             db.execute(
                 "UPDATE events SET overtaken = :new WHERE run = :run AND overtaken = 0 AND kind NOT IN (:learned, :note)"
                 " AND stage IN (SELECT path FROM events WHERE run = :run AND overtaken = 0 AND kind = 'stage'"
-                " AND iif(json_valid(body), json_extract(body, '$.index'), -1) >= (SELECT stage FROM rewinds WHERE run = :run))",
+                " AND CASE WHEN json_valid(body) THEN CAST(json_extract(body, '$.index') AS BIGINT) ELSE -1 END >= (SELECT stage FROM rewinds WHERE run = :run))",
                 {"new": self._next(run), "run": run, **dict(zip(KEPT, KEPT, strict=True))},
             )
             db.execute("UPDATE runs SET verdict = NULL WHERE id = ?", (run,))

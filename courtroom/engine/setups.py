@@ -24,7 +24,8 @@ class SetupStore:
     def save(self, name: str, body: dict[str, Any]) -> None:
         """Save under a name, in place of what had it before."""
         self._database.connection.execute(
-            "INSERT OR REPLACE INTO setups VALUES (?, ?, ?)", (name, json.dumps(body, ensure_ascii=False), time.time())
+            "INSERT INTO setups VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body, saved = excluded.saved",
+            (name, json.dumps(body, ensure_ascii=False), time.time()),
         )
 
     def load(self, name: str) -> dict[str, Any]:

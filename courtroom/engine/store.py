@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -25,7 +24,8 @@ from courtroom.engine.run import Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
-from courtroom.store.database import Database
+from courtroom.store.connection import Row
+from courtroom.store.database import Database, marks
 from courtroom.store.rows import read, read_all
 
 S = TypeVar("S", bound=Setup)
@@ -86,7 +86,10 @@ class RunStore:
             taken = "SELECT 1 FROM runs WHERE id = ? AND imported IS NOT NULL"
             if wanted and db.execute(taken, (wanted,)).fetchone():
                 raise CourtroomError(f"{READ_ONLY} Delete the imported run {wanted} first.")
-            db.execute("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (case.content_hash(), case.model_dump_json()))
+            db.execute(
+                "INSERT INTO snapshots VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (case.content_hash(), case.model_dump_json()),
+            )
             db.execute(
                 "INSERT INTO runs (id, procedure, case_id, title, case_hash, setup, seed, status, parent, origin,"
                 " created, control) VALUES (?, ?, ?, ?, ?, ?, ?, 'paused', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
@@ -125,7 +128,7 @@ class RunStore:
     def under_way(self) -> list[tuple[str, str | None, float | None]]:
         """Runs that count as running, each with who drives it and the last heartbeat."""
         rows = self._database.connection.execute(
-            "SELECT id, owner, heartbeat FROM runs WHERE status = 'running' ORDER BY rowid"
+            "SELECT id, owner, heartbeat FROM runs WHERE status = 'running' ORDER BY number"
         )
         return [tuple(row) for row in rows]
 
@@ -135,7 +138,7 @@ class RunStore:
             "WITH RECURSIVE up(id, parent) AS (SELECT id, parent FROM runs WHERE id = ?"
             " UNION SELECT runs.id, runs.parent FROM runs JOIN up ON runs.id = up.parent),"
             " tree(id) AS (SELECT id FROM up UNION SELECT runs.id FROM runs JOIN tree ON runs.parent = tree.id)"
-            " SELECT * FROM runs WHERE id IN (SELECT id FROM tree) ORDER BY rowid",
+            " SELECT * FROM runs WHERE id IN (SELECT id FROM tree) ORDER BY number",
             (run,),
         )
         return read_all(rows, _run)[0]
@@ -196,8 +199,8 @@ class RunStore:
         """How runs are to go on; those that were deleted are left out."""
         rows = self._database.connection.execute(
             "SELECT id, owner, status, control, (SELECT count(*) + count(undone) FROM interventions WHERE run = runs.id)"
-            " AS acts FROM runs WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(runs),),
+            f" AS acts FROM runs WHERE id IN ({marks(runs)})",
+            runs,
         ).fetchall()
         controls: dict[str, Control | None] = {}
         for text in {row["control"] for row in rows}:
@@ -238,16 +241,16 @@ class RunStore:
             for table, rows in deleted.rows.items():
                 for row in rows:
                     columns = ", ".join(row)
-                    marks = ", ".join(f":{column}" for column in row)
-                    db.execute(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})", row)
+                    values = ", ".join(f":{column}" for column in row)
+                    db.execute(f"INSERT INTO {table} ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING", row)
             db.execute(
-                "UPDATE runs SET owner = NULL, heartbeat = NULL, status = iif(status = 'running', 'paused', status)"
+                "UPDATE runs SET owner = NULL, heartbeat = NULL, status = CASE status WHEN 'running' THEN 'paused' ELSE status END"
                 " WHERE id = ?",
                 (deleted.run,),
             )
 
     def _read_all(self) -> tuple[list[Run], list[Unreadable]]:
-        return read_all(self._database.connection.execute("SELECT * FROM runs ORDER BY rowid"), _run)
+        return read_all(self._database.connection.execute("SELECT * FROM runs ORDER BY number"), _run)
 
     # --- imported runs --------------------------------------------------------------------------------------
 
@@ -269,12 +272,14 @@ class RunStore:
             overtaken: calls that did not stand in it any more.
         """
         db = self._database.connection
-        db.execute("INSERT OR IGNORE INTO snapshots VALUES (?, ?)", (case.content_hash(), case.model_dump_json()))
+        db.execute(
+            "INSERT INTO snapshots VALUES (?, ?) ON CONFLICT DO NOTHING", (case.content_hash(), case.model_dump_json())
+        )
         values = run.model_dump(mode="json", exclude={"verdict", "control"})
         values |= {"setup": setup.model_dump_json(), "control": run.control.model_dump_json()}
         values |= {"verdict": run.verdict and run.verdict.model_dump_json()}
-        marks = ", ".join(f":{name}" for name in values)
-        db.execute(f"INSERT INTO runs ({', '.join(values)}) VALUES ({marks})", values)
+        named = ", ".join(f":{name}" for name in values)
+        db.execute(f"INSERT INTO runs ({', '.join(values)}) VALUES ({named})", values)
         gone = ((run.created, event, number) for number, event in enumerate(overtaken, start=1))
         for at, event, number in (*gone, *((at, event, 0) for at, event in events)):
             key = event.key if isinstance(event, Retrieved) else ""
@@ -292,8 +297,8 @@ class RunStore:
         with self._database.transaction() as db:
             now_in = generation(self._database, run)
             db.executemany(
-                "INSERT OR IGNORE INTO events (run, generation, stage, kind, path, key, at, body)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO events (run, generation, stage, kind, path, key, at, body)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 [
                     (
                         *(run, now_in, event.stage, event.kind, event.path),
@@ -354,9 +359,10 @@ def new_id() -> str:
     return time.strftime("%y%m%d-%H%M%S-") + secrets.token_hex(3)
 
 
-def _run(row: sqlite3.Row) -> Run:
+def _run(row: Row) -> Run:
     fields = dict(row)
-    fields.pop("setup")
+    for apart in ("number", "setup"):
+        fields.pop(apart)
 
     def parsed() -> Run:
         fields["control"] = Control.model_validate_json(fields["control"])

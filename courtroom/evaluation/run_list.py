@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -11,6 +10,7 @@ from courtroom.engine.control import Control
 from courtroom.engine.events import Verdict
 from courtroom.engine.run import Status
 from courtroom.errors import Unreadable, shown
+from courtroom.store.connection import Connection
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 from courtroom.strict import Strict
@@ -108,13 +108,13 @@ class RunList:
 
     def count(self, wanted: Wanted, order: Order = "newest") -> int:
         """How many lines there are."""
-        query = f"SELECT count(*) FROM ({_lines(wanted, order)})"
+        query = f"SELECT count(*) FROM ({_lines(wanted, order)}) AS lines"
         return int(self._connection.execute(query, _values(wanted)).fetchone()[0])
 
     def runs(self, wanted: Wanted, most: int) -> list[str]:
         """Ids of the runs that the filters let through, newest first, also of those that stand together in one line."""
         rows = self._connection.execute(
-            f"SELECT id FROM runs WHERE {_fits(wanted)} ORDER BY rowid DESC LIMIT :most",
+            f"SELECT id FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most",
             {**_values(wanted), "most": most},
         )
         return [str(row["id"]) for row in rows]
@@ -130,7 +130,7 @@ class RunList:
     def what_is_wanted(self, wanted: Wanted) -> str:
         """What the case, the sweep or the experiment is called whose runs are wanted; empty where it is not there."""
         if wanted.case:
-            found = "SELECT title FROM runs WHERE case_id = :case ORDER BY rowid DESC LIMIT 1"
+            found = "SELECT title FROM runs WHERE case_id = :case ORDER BY number DESC LIMIT 1"
         elif wanted.sweep:
             found = "SELECT title FROM sweeps WHERE id = :sweep"
         else:
@@ -145,16 +145,14 @@ class RunList:
     def page(self, wanted: Wanted, start: int, count: int, order: Order = "newest") -> list[Line]:
         """Some lines; a row that can't be read is a line that says so."""
         found = self._connection.execute(
-            f"SELECT kind, number, runs FROM ({_lines(wanted, order)}) ORDER BY {ORDERS[order]} LIMIT :count OFFSET :start",
+            f"SELECT kind, number, runs FROM ({_lines(wanted, order)}) AS lines ORDER BY {ORDERS[order]} LIMIT :count OFFSET :start",
             {**_values(wanted), "start": start, "count": count},
         ).fetchall()
         return [self._line(row["kind"], row["number"], row["runs"]) for row in found]
 
     @property
-    def _connection(self) -> sqlite3.Connection:
-        connection = self._database.connection
-        connection.create_function("folded", 1, lambda text: str(text or "").casefold(), deterministic=True)
-        return connection
+    def _connection(self) -> Connection:
+        return self._database.connection
 
     def _line(self, kind: str, number: int, runs: int) -> Line:
         try:
@@ -168,7 +166,7 @@ class RunList:
 
     def _run(self, number: int) -> RunLine:
         row = self._connection.execute(
-            "SELECT id, title, procedure, status, verdict, created, parent, control, owner, heartbeat, imported FROM runs WHERE rowid = ?",
+            "SELECT id, title, procedure, status, verdict, created, parent, control, owner, heartbeat, imported FROM runs WHERE number = ?",
             (number,),
         ).fetchone()
         fields = dict(row)
@@ -183,28 +181,28 @@ class RunList:
 
     def _case(self, number: int, runs: int) -> CaseLine:
         row = self._connection.execute(
-            "SELECT case_id AS id, title, created FROM runs WHERE rowid = ?", (number,)
+            "SELECT case_id AS id, title, created FROM runs WHERE number = ?", (number,)
         ).fetchone()
         return read("case of run", row["id"], lambda: CaseLine.model_validate({**dict(row), "runs": runs}))
 
     def _sweep(self, number: int, runs: int) -> SweepLine:
         row = self._connection.execute(
             "SELECT id, title, status, created, base,"
-            " coalesce((SELECT procedure FROM runs WHERE runs.id = base), '') AS procedure FROM sweeps WHERE rowid = ?",
+            " coalesce((SELECT procedure FROM runs WHERE runs.id = base), '') AS procedure FROM sweeps WHERE number = ?",
             (number,),
         ).fetchone()
         return read("sweep", row["id"], lambda: SweepLine.model_validate({**dict(row), "runs": runs}))
 
     def _experiment(self, number: int, runs: int) -> ExperimentLine:
         row = self._connection.execute(
-            "SELECT id, name AS title, status, created FROM experiments WHERE rowid = ?", (number,)
+            "SELECT id, name AS title, status, created FROM experiments WHERE number = ?", (number,)
         ).fetchone()
         return read("experiment", row["id"], lambda: ExperimentLine.model_validate({**dict(row), "runs": runs}))
 
 
 def _fits(wanted: Wanted) -> str:
     """SQL for what the filters let through of `runs`."""
-    tests = ["1"]
+    tests = ["1 = 1"]
     if wanted.status:
         tests.append("runs.status = :status")
     if wanted.procedure:
@@ -218,12 +216,13 @@ def _fits(wanted: Wanted) -> str:
     if wanted.text:
         outcome = "CASE WHEN json_valid(verdict) THEN json_extract(verdict, '$.outcome') END"
         tests.append(
-            f"(instr(folded(runs.title), :text) OR instr(folded(runs.id), :text) OR instr(folded({outcome}), :text))"
+            f"(instr(folded(runs.title), folded(:text)) > 0 OR instr(folded(runs.id), folded(:text)) > 0"
+            f" OR instr(folded({outcome}), folded(:text)) > 0)"
         )
     if wanted.tag or wanted.reviewer or wanted.starred:
         marked = ["marks.run = runs.id"]
         marked += ["marks.reviewer = :reviewer"] if wanted.reviewer else []
-        marked += ["json_extract(marks.body, '$.star')"] if wanted.starred else []
+        marked += ["CAST(json_extract(marks.body, '$.star') AS BIGINT) = 1"] if wanted.starred else []
         marked += ["EXISTS (SELECT 1 FROM json_each(marks.body, '$.tags') WHERE value = :tag)"] if wanted.tag else []
         tests.append(f"EXISTS (SELECT 1 FROM marks WHERE {' AND '.join(marked)})")
     return " AND ".join(tests)
@@ -234,12 +233,12 @@ def _lines(wanted: Wanted, order: Order) -> str:
     fits = _fits(wanted)
     if order == "case" and not wanted.case:
         return (
-            "SELECT iif(count(*) = 1, 'run', 'case') AS kind, max(runs.rowid) AS number, max(runs.rowid) AS made,"
+            "SELECT CASE WHEN count(*) = 1 THEN 'run' ELSE 'case' END AS kind, max(runs.number) AS number, max(runs.number) AS made,"
             f" max(title) AS title, count(*) AS runs FROM runs WHERE {fits} GROUP BY case_id"
         )
     with_title = order == "case"
     titles = ("runs.title", "sweeps.title", "experiments.name") if with_title else ("''", "''", "''")
-    single = f"SELECT 'run' AS kind, runs.rowid AS number, runs.rowid AS made, {titles[0]} AS title, 1 AS runs FROM runs WHERE {fits}"
+    single = f"SELECT 'run' AS kind, runs.number AS number, runs.number AS made, {titles[0]} AS title, 1 AS runs FROM runs WHERE {fits}"
     if wanted.sweep or wanted.experiment:
         return single
     within = "sweep_runs.run <> sweeps.base"  # the base was there before, and is a run by itself
@@ -247,12 +246,12 @@ def _lines(wanted: Wanted, order: Order) -> str:
         f"{single} AND NOT EXISTS (SELECT 1 FROM sweep_runs JOIN sweeps ON sweeps.id = sweep_runs.sweep"
         f" WHERE sweep_runs.run = runs.id AND {within})"
         " AND NOT EXISTS (SELECT 1 FROM experiment_cells WHERE experiment_cells.run = runs.id)"
-        f" UNION ALL SELECT 'sweep', sweeps.rowid, max(runs.rowid), {titles[1]}, count(*)"
+        f" UNION ALL SELECT 'sweep', sweeps.number, max(runs.number), {titles[1]}, count(*)"
         " FROM sweeps JOIN sweep_runs ON sweep_runs.sweep = sweeps.id JOIN runs ON runs.id = sweep_runs.run"
-        f" WHERE {within} AND {fits} GROUP BY sweeps.rowid"
-        f" UNION ALL SELECT 'experiment', experiments.rowid, max(runs.rowid), {titles[2]}, count(*)"
+        f" WHERE {within} AND {fits} GROUP BY sweeps.number"
+        f" UNION ALL SELECT 'experiment', experiments.number, max(runs.number), {titles[2]}, count(*)"
         " FROM experiments JOIN experiment_cells ON experiment_cells.experiment = experiments.id"
-        f" JOIN runs ON runs.id = experiment_cells.run WHERE {fits} GROUP BY experiments.rowid"
+        f" JOIN runs ON runs.id = experiment_cells.run WHERE {fits} GROUP BY experiments.number"
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
@@ -13,6 +12,7 @@ from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
+from courtroom.store.connection import Row
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
@@ -73,7 +73,8 @@ class ExperimentStore:
         """
         with self._database.transaction() as db:
             fresh = db.execute(
-                "INSERT OR IGNORE INTO experiments (id, name, body, kind, status, created) VALUES (?, ?, ?, ?, 'paused', ?)",
+                "INSERT INTO experiments (id, name, body, kind, status, created) VALUES (?, ?, ?, ?, 'paused', ?)"
+                " ON CONFLICT DO NOTHING",
                 (experiment.id, experiment.name, experiment.model_dump_json(), kind, time.time()),
             ).rowcount
             if fresh:
@@ -112,7 +113,7 @@ class ExperimentStore:
             NoSuchExperiment: there is none.
         """
         row = self._database.connection.execute(
-            "SELECT * FROM experiments WHERE id = ? OR name = ? ORDER BY id = ? DESC, rowid DESC", (name, name, name)
+            "SELECT * FROM experiments WHERE id = ? OR name = ? ORDER BY id = ? DESC, number DESC", (name, name, name)
         ).fetchone()
         if row is None:
             raise NoSuchExperiment(f"There is no experiment “{name}” here; it may have been deleted.")
@@ -149,10 +150,12 @@ class ExperimentStore:
     def took(self, experiment: str) -> dict[int, tuple[int, int, float | None]]:
         """Calls really made, tokens and US dollars of the cells that are done, by the arm's place; None is not known."""
         rows = self._database.connection.execute(
-            "SELECT arm, sum(json_extract(outcome, '$.asked')) AS calls,"
-            " sum(json_extract(outcome, '$.prompt_tokens') + json_extract(outcome, '$.completion_tokens')) AS tokens,"
-            " iif(count(*) = count(json_extract(outcome, '$.cost')), sum(json_extract(outcome, '$.cost')), NULL) AS cost"
-            " FROM experiment_cells WHERE experiment = ? AND outcome IS NOT NULL AND run <> '' GROUP BY arm",
+            "SELECT arm, sum(asked) AS calls, sum(tokens) AS tokens, CASE WHEN count(*) = count(cost) THEN sum(cost) END AS cost"
+            " FROM (SELECT arm, CAST(json_extract(outcome, '$.asked') AS BIGINT) AS asked,"
+            " CAST(json_extract(outcome, '$.prompt_tokens') AS BIGINT)"
+            " + CAST(json_extract(outcome, '$.completion_tokens') AS BIGINT) AS tokens,"
+            " CAST(json_extract(outcome, '$.cost') AS DOUBLE PRECISION) AS cost"
+            " FROM experiment_cells WHERE experiment = ? AND outcome IS NOT NULL AND run <> '') AS done GROUP BY arm",
             (experiment,),
         )
         return {row["arm"]: (row["calls"], row["tokens"], row["cost"]) for row in rows}
@@ -206,7 +209,8 @@ class ExperimentStore:
         """Whether a run, an experiment, a sweep, an intervention or a saved setup names a snapshot of the memory."""
         where = " UNION ALL ".join(f"SELECT {column} AS content FROM {table}" for table, column in NAMING)
         found = self._database.connection.execute(
-            f"SELECT EXISTS (SELECT 1 FROM ({where}) WHERE instr(content, ?)) AS found", (json.dumps(name),)
+            f"SELECT EXISTS (SELECT 1 FROM ({where}) AS named WHERE instr(content, ?) > 0) AS found",
+            (json.dumps(name),),
         ).fetchone()
         return bool(found["found"])
 
@@ -217,11 +221,11 @@ class ExperimentStore:
         )
 
     def _read_all(self) -> tuple[list[StoredExperiment], list[Unreadable]]:
-        return read_all(self._database.connection.execute("SELECT * FROM experiments ORDER BY rowid DESC"), _kept)
+        return read_all(self._database.connection.execute("SELECT * FROM experiments ORDER BY number DESC"), _kept)
 
 
-def _kept(row: sqlite3.Row) -> StoredExperiment:
-    fields = dict(row)
+def _kept(row: Row) -> StoredExperiment:
+    fields = {name: value for name, value in dict(row).items() if name != "number"}
 
     def parsed() -> StoredExperiment:
         experiment = Experiment.model_validate_json(fields.pop("body"))
@@ -230,7 +234,7 @@ def _kept(row: sqlite3.Row) -> StoredExperiment:
     return read("experiment", row["id"], parsed)
 
 
-def _cell(row: sqlite3.Row) -> StoredCell:
+def _cell(row: Row) -> StoredCell:
     fields = dict(row)
 
     def parsed() -> StoredCell:

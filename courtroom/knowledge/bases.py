@@ -44,7 +44,7 @@ def kept_as(kind: str, base: str) -> str:
 def known_bases(database: Database) -> tuple[str, ...]:
     """All bases that hold something, the bundled one first."""
     rows = database.connection.execute(
-        "SELECT name FROM collections WHERE instr(name, '.') AND EXISTS (SELECT 1 FROM knowledge WHERE collection = name)"
+        "SELECT name FROM collections WHERE instr(name, '.') > 0 AND EXISTS (SELECT 1 FROM knowledge WHERE collection = name)"
     )
     return (BUNDLED, *sorted({row["name"].partition(".")[2] for row in rows}))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -19,12 +18,15 @@ from courtroom.knowledge.index import OTHER, Progress, VectorIndex, index_name
 from courtroom.knowledge.ranking import Found, Mode, Scores, ranked
 from courtroom.knowledge.word_index import WordIndex, line
 from courtroom.settings import Settings
+from courtroom.store.connection import Row
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 
 Name = Literal["precedents", "statutes", "charges", "cases", "standards", "directives", "buffer", "examples"]
 Ready = tuple[str, str, str]
 """A record's id, its JSON, and its words for the word index."""
+ALL_OF_THEM = 2**62
+"""More records than there can be."""
 DEPTH = 100
 """How far down each ranking is read before both are fused."""
 
@@ -77,20 +79,20 @@ class Collection(Generic[R]):
         self._index = VectorIndex(settings, self.index_name, embedding, few)
         self._words = WordIndex(settings.words / name, few)
         self._small: dict[tuple[str, int], tuple[list[str], Vectors]] = {}
-        database.connection.execute("INSERT OR IGNORE INTO collections (name) VALUES (?)", (name,))
+        database.connection.execute("INSERT INTO collections (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
         old_words.take_over(database, name, self._line_of)
 
     # --- records --------------------------------------------------------------------------------------------
 
     def all(self) -> list[R]:
         """All records that can be read, in the order in which they came; `unreadable` has the others."""
-        return self.page(0, -1)
+        return self.page(0, ALL_OF_THEM)
 
     def page(self, start: int, count: int) -> list[R]:
         """Some records, in the order in which they came; without those that can't be read."""
         return self._page(start, count)[0]
 
-    def unreadable(self, start: int = 0, count: int = -1) -> list[Unreadable]:
+    def unreadable(self, start: int = 0, count: int = ALL_OF_THEM) -> list[Unreadable]:
         """The records whose row is damaged, of all or of one page."""
         return self._page(start, count)[1]
 
@@ -122,7 +124,7 @@ class Collection(Generic[R]):
         )
         return next(iter(read_all(row, self._record)[0]), None)
 
-    def _record(self, row: sqlite3.Row) -> R:
+    def _record(self, row: Row) -> R:
         return read(f"record of “{self.name}”", row["id"], lambda: self.parse(row["body"]))
 
     def parse(self, body: str) -> R:
@@ -164,7 +166,11 @@ class Collection(Generic[R]):
         db, version = self._database.connection, self._next_version()
         for name in names:
             db.execute("DELETE FROM knowledge WHERE collection = ? AND id = ?", (self.name, name))
-            db.execute("INSERT OR REPLACE INTO knowledge_removed VALUES (?, ?, ?)", (self.name, name, version))
+            db.execute(
+                "INSERT INTO knowledge_removed VALUES (?, ?, ?)"
+                " ON CONFLICT (collection, id) DO UPDATE SET version = excluded.version",
+                (self.name, name, version),
+            )
 
     def seed(self, records: Callable[[], Iterable[R]]) -> None:
         """Put in what is bundled, once: what is deleted stays deleted."""
@@ -334,15 +340,16 @@ class Collection(Generic[R]):
         text = self._text_of(record)
         return (text,) if isinstance(text, str) else text
 
-    def _line_of(self, row: sqlite3.Row) -> str | None:
+    def _line_of(self, row: Row) -> str | None:
         """The words of a row's record; None where the row is damaged."""
         records = read_all([row], self._record)[0]
         return line("\n".join(self.texts_of(records[0]))) if records else None
 
     def _next_version(self) -> int:
         """Count one change. Versions are moments: a store that was put back from a backup never comes to an old one again."""
+        now = time.time_ns() // 1000
         row = self._database.connection.execute(
-            "UPDATE collections SET changes = max(changes + 1, ?) WHERE name = ? RETURNING changes",
-            (time.time_ns() // 1000, self.name),
+            "UPDATE collections SET changes = CASE WHEN changes < ? THEN ? ELSE changes + 1 END WHERE name = ? RETURNING changes",
+            (now, now, self.name),
         )
         return int(row.fetchone()["changes"])

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import json
 import secrets
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -28,6 +27,7 @@ from courtroom.law.charge import Charge, charges_of
 from courtroom.law.judgment import Decided
 from courtroom.law.statute import Both, Statute
 from courtroom.store.database import Database
+from courtroom.store.failures import FAILURES
 from courtroom.store.rows import read, read_all
 from courtroom.store.writer import plainly
 from courtroom.strict import Strict
@@ -95,7 +95,7 @@ class Imports:
                     " VALUES (?, ?, ?, ?, 0, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
                     (digest, into, name, total, time.time(), base, how),
                 )
-            except sqlite3.Error:
+            except FAILURES:
                 if all(job.digest != digest for job in self.pending()):
                     (self._folder / f"{digest}.jsonl").unlink(missing_ok=True)
                 raise

@@ -6,27 +6,35 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 
+from courtroom.store.connection import Connection, Row
 from courtroom.store.database import Database
 
 
-def take_over(database: Database, collection: str, line_of: Callable[[sqlite3.Row], str | None]) -> None:
+def take_over(database: Database, collection: str, line_of: Callable[[Row], str | None]) -> None:
     """Give each record its words, from the index that SQLite had where there is one, and drop that index."""
     db = database.connection
-    index, vocabulary = f'"words_{collection}"', f'"vocabulary_{collection}"'
     missing = "collection = ? AND words IS NULL"
-    if not db.execute(
-        f"SELECT 1 FROM sqlite_master WHERE name = ? UNION ALL SELECT 1 FROM knowledge WHERE {missing} LIMIT 1",
-        (f"words_{collection}", collection),
-    ).fetchone():
+    indexed = database.name == "SQLite" and _indexed(db, collection)
+    if not indexed and not db.execute(f"SELECT 1 FROM knowledge WHERE {missing} LIMIT 1", (collection,)).fetchone():
         return
     with database.transaction():
-        with suppress(sqlite3.DatabaseError):  # there is none, or it is damaged; the records are not
-            db.execute(
-                f"UPDATE knowledge SET words = (SELECT i.words FROM {index} AS i WHERE i.rowid = seq) WHERE {missing}",
-                (collection,),
-            )
-        with suppress(sqlite3.OperationalError):  # this thread is reading rows; the next one to open it drops them
-            db.execute(f"DROP TABLE IF EXISTS {vocabulary}")
-            db.execute(f"DROP TABLE IF EXISTS {index}")
+        if indexed:
+            _take_from_index(db, collection, missing)
         for row in db.execute(f"SELECT seq, id, body FROM knowledge WHERE {missing}", (collection,)).fetchall():
             db.execute("UPDATE knowledge SET words = ? WHERE seq = ?", (line_of(row) or "", row["seq"]))
+
+
+def _indexed(db: Connection, collection: str) -> bool:
+    return db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (f"words_{collection}",)).fetchone() is not None
+
+
+def _take_from_index(db: Connection, collection: str, missing: str) -> None:
+    index, vocabulary = f'"words_{collection}"', f'"vocabulary_{collection}"'
+    with suppress(sqlite3.DatabaseError):  # it is damaged; the records are not
+        db.execute(
+            f"UPDATE knowledge SET words = (SELECT i.words FROM {index} AS i WHERE i.rowid = seq) WHERE {missing}",
+            (collection,),
+        )
+    with suppress(sqlite3.OperationalError):  # this thread is reading rows; the next one to open it drops them
+        db.execute(f"DROP TABLE IF EXISTS {vocabulary}")
+        db.execute(f"DROP TABLE IF EXISTS {index}")

@@ -59,7 +59,7 @@ class Snapshots:
         digest = self._states.digest(at)
         with self._database.transaction() as db:
             db.execute(
-                "INSERT OR IGNORE INTO memory_snapshots (name, at, digest, made) VALUES (?, ?, ?, ?)",
+                "INSERT INTO memory_snapshots (name, at, digest, made) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 (name, at, digest, time.time()),
             )
         kept = self.named(name)

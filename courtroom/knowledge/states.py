@@ -43,7 +43,7 @@ class States:
         if db.execute(_CHANGED).fetchone() or db.execute(_GONE).fetchone():
             with self._database.transaction():
                 self._write()
-        return int(db.execute("SELECT ifnull(max(seq), 0) FROM memory_states").fetchone()[0])
+        return int(db.execute("SELECT coalesce(max(seq), 0) FROM memory_states").fetchone()[0])
 
     def records(self, at: int) -> State:
         """All records of a state, in the order of collection and id."""
@@ -73,7 +73,7 @@ class States:
         """All changes of one look are one state: nobody saw the memory between them."""
         db = self._database.connection
         changed = [*db.execute(_CHANGED), *((row["collection"], row["id"], None) for row in db.execute(_GONE))]
-        first = int(db.execute("SELECT ifnull(max(seq), 0) + 1 FROM memory_states").fetchone()[0])
+        first = int(db.execute("SELECT coalesce(max(seq), 0) + 1 FROM memory_states").fetchone()[0])
         for collection, name, body in map(tuple, changed):
             db.execute(
                 "UPDATE memory_states SET until = ? WHERE collection = ? AND id = ? AND until IS NULL",

@@ -65,7 +65,7 @@ class Remembered:
     def _write(self, digests: Sequence[bytes], made: np.ndarray[tuple[int, int], np.dtype[np.float16]]) -> None:
         with self._database.transaction() as db:
             db.executemany(
-                "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
+                "INSERT INTO vectors VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                 [(self.name, digest, vector.tobytes()) for digest, vector in zip(digests, made, strict=True)],
             )
 

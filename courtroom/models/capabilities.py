@@ -46,7 +46,10 @@ class Capabilities:
         self._writer.put(partial(self._keep, model, name, value))
 
     def _keep(self, model: str, name: str, value: bool) -> None:
-        self._database.connection.execute("INSERT OR REPLACE INTO capabilities VALUES (?, ?, ?)", (model, name, value))
+        self._database.connection.execute(
+            "INSERT INTO capabilities VALUES (?, ?, ?) ON CONFLICT (model, name) DO UPDATE SET value = excluded.value",
+            (model, name, value),
+        )
 
     async def recall(self, spec: ModelSpec, name: str) -> bool | None:
         """What was found out; None where nothing was."""

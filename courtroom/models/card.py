@@ -16,6 +16,7 @@ def load() -> Any:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # no look-up on the network at import
     with no_collection():
         import litellm
+        import pyrate_limiter  # noqa: F401  else the first call waits for it
 
         import courtroom.models.transport  # noqa: F401  binds what comes in
     litellm.telemetry = False

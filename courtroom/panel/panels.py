@@ -37,7 +37,8 @@ class PanelStore:
         if not kept:
             raise CourtroomError("A panel needs at least one person. Add one.")
         self._database.connection.execute(
-            "INSERT OR REPLACE INTO panels VALUES (?, ?, ?)", (called, PANEL.dump_json(kept).decode(), time.time())
+            "INSERT INTO panels VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body, saved = excluded.saved",
+            (called, PANEL.dump_json(kept).decode(), time.time()),
         )
 
     def load(self, name: str) -> tuple[Persona, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from typing import Any
 from pydantic import Field
 
 from courtroom.errors import CourtroomError
+from courtroom.store.connection import Connection
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 from courtroom.strict import Strict
@@ -190,12 +190,13 @@ class AudienceStore:
                 raise VoteRefused("This is your own argument: others vote for it.")
             if on:
                 db.execute(
-                    "INSERT OR IGNORE INTO audience_likes VALUES (?, ?, ?, ?)", (number, run, phone, time.time())
+                    "INSERT INTO audience_likes VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    (number, run, phone, time.time()),
                 )
             else:
                 db.execute("DELETE FROM audience_likes WHERE argument = ? AND phone = ?", (number, phone))
 
-    def _admit(self, db: sqlite3.Connection, run: str, phone: str, *, voting: bool = False) -> None:
+    def _admit(self, db: Connection, run: str, phone: str, *, voting: bool = False) -> None:
         if not is_phone(phone):
             raise VoteRefused("This page has lost its place. Open the link again.")
         audience = self.of(run)
@@ -260,7 +261,7 @@ class AudienceStore:
             Unreadable: a row is damaged.
         """
         rows = self._database.connection.execute(
-            "SELECT * FROM audience_votes WHERE run = ? ORDER BY at, rowid", (run,)
+            "SELECT * FROM audience_votes WHERE run = ? ORDER BY at, poll, phone", (run,)
         )
         return tuple(read_vote(row) for row in rows)
 
@@ -271,7 +272,7 @@ class AudienceStore:
             Unreadable: a row is damaged.
         """
         rows = self._database.connection.execute(
-            "SELECT * FROM audience_likes WHERE run = ? ORDER BY at, rowid", (run,)
+            "SELECT * FROM audience_likes WHERE run = ? ORDER BY at, argument, phone", (run,)
         )
         return tuple(read_like(row) for row in rows)
 

@@ -85,9 +85,9 @@ def take_in(database: Database, run: str, audience: ExportedAudience) -> None:
         )
     for one in audience.arguments:
         number = db.execute(
-            "INSERT INTO audience_arguments (run, poll, phone, choice, text, at) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO audience_arguments (run, poll, phone, choice, text, at) VALUES (?, ?, ?, ?, ?, ?) RETURNING number",
             (run, one.poll, _phone(one.voter), one.choice, one.text, one.at),
-        ).lastrowid
+        ).fetchone()["number"]
         for voter in one.liked_by:
             db.execute(
                 "INSERT INTO audience_likes (argument, run, phone, at) VALUES (?, ?, ?, ?)",

@@ -12,6 +12,7 @@ from pydantic import Field, field_validator
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.store.database import Database
+from courtroom.store.database import marks as placeholders
 from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
 
@@ -82,7 +83,8 @@ class MarkStore:
             return
         made = mark.with_({"at": time.time()})
         db.execute(
-            "INSERT OR REPLACE INTO marks (run, target, reviewer, at, body) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO marks (run, target, reviewer, at, body) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (run, target, reviewer) DO UPDATE SET at = excluded.at, body = excluded.body",
             (run, target, mark.reviewer, made.at, made.model_dump_json()),
         )
 
@@ -99,7 +101,9 @@ class MarkStore:
         Raises:
             Unreadable: a row is damaged.
         """
-        rows = self._database.connection.execute("SELECT * FROM marks WHERE run = ? ORDER BY at, rowid", (run,))
+        rows = self._database.connection.execute(
+            "SELECT * FROM marks WHERE run = ? ORDER BY at, target, reviewer", (run,)
+        )
         return tuple(read_mark(row["run"], row["body"]) for row in rows)
 
     def one(self, run: str, target: str, reviewer: str) -> Mark | None:
@@ -136,7 +140,7 @@ class MarkStore:
         if not named:
             return found
         rows = self._database.connection.execute(
-            f"SELECT * FROM marks WHERE run IN ({', '.join('?' * len(named))}) ORDER BY at, rowid", named
+            f"SELECT * FROM marks WHERE run IN ({placeholders(named)}) ORDER BY at, target, reviewer", named
         )
         for mark_of, mark in read_all(rows, lambda row: (row["run"], read_mark(row["run"], row["body"])))[0]:
             before = found.get(mark_of, Short())
@@ -145,7 +149,7 @@ class MarkStore:
 
     def tags(self) -> tuple[str, ...]:
         """All tags that are in use."""
-        return self._known("SELECT DISTINCT value FROM marks, json_each(body, '$.tags') ORDER BY value")
+        return self._known("SELECT DISTINCT tag.value FROM marks, json_each(body, '$.tags') AS tag ORDER BY tag.value")
 
     def reviewers(self) -> tuple[str, ...]:
         """All who have marked something."""

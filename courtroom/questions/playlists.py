@@ -111,7 +111,7 @@ class PlaylistStore:
     def names(self) -> dict[str, str]:
         """Names of all playlists by id, the oldest first; one that can't be read is left out (the doctor finds it)."""
         rows = self._database.connection.execute(
-            "SELECT id, json_extract(body, '$.name') AS name FROM playlists WHERE json_valid(body) ORDER BY made, rowid"
+            "SELECT id, json_extract(body, '$.name') AS name FROM playlists WHERE json_valid(body) ORDER BY made, id"
         )
         return {row["id"]: row["name"] for row in rows if isinstance(row["name"], str)}
 

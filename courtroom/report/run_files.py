@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping
 
 from courtroom.engine.answers import AnswerStore
@@ -16,6 +15,7 @@ from courtroom.questions.beside import BesideStore, KeptBeside
 from courtroom.report.export import as_json
 from courtroom.report.page import as_html
 from courtroom.report.run_file import HARMFUL, RunFile, read_run_file
+from courtroom.store.failures import REFUSALS
 
 
 class RunFiles:
@@ -62,7 +62,7 @@ class RunFiles:
             with self._store.together():
                 self._put(file)
                 self._try(file.run.id, procedures[file.run.procedure])
-        except sqlite3.IntegrityError as error:
+        except REFUSALS as error:
             raise CourtroomError(
                 "This file says the same thing twice in different words. Ask for the file anew."
             ) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 import sys
 
 import typer
@@ -23,8 +22,9 @@ from courtroom.shell.procedures import new_procedure, options, procedures
 from courtroom.shell.questions import audit, interview, mark, marks
 from courtroom.shell.runs import export, import_run, resume, run, runs, show
 from courtroom.shell.sweep import sweep
-from courtroom.shell.upkeep import backup, doctor, health
-from courtroom.store.file import explained
+from courtroom.shell.upkeep import backup, doctor, health, migrate
+from courtroom.store.database import explained
+from courtroom.store.failures import FAILURES
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -58,6 +58,7 @@ for command in (
     doctor,
     health,
     backup,
+    migrate,
 ):
     app.command(command.__name__)(command)
 
@@ -72,7 +73,7 @@ def main() -> None:
     except CourtroomError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
-    except sqlite3.Error as error:
+    except FAILURES as error:
         logging.getLogger(__name__).exception("the store failed")
         print(explained(error, from_environment().database), file=sys.stderr)
         sys.exit(1)

@@ -1,21 +1,25 @@
-"""The store from a shell: `doctor`, `health` and `backup`."""
+"""The store from a shell: `doctor`, `health`, `backup` and `migrate`."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import SecretStr
 
-from courtroom.errors import CourtroomError
+from courtroom.errors import CourtroomError, StoreError
 from courtroom.settings import Settings, from_environment
 from courtroom.shell.options import Json
+from courtroom.store.database import Database
 from courtroom.upkeep.backup import restore as put_back
 from courtroom.upkeep.backup import write
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.health import app_health, store_health
+from courtroom.upkeep.moving import move, place_from
 
 SIGNS = {"fine": "ok", "mended": "mended", "wrong": "WRONG"}
 
@@ -29,7 +33,10 @@ def doctor(
         settings = from_environment()
     except CourtroomError:
         # The doctor says what is wrong with the others.
-        settings = Settings.model_construct(home=Path(os.environ.get("COURTROOM_HOME", ".courtroom")))
+        settings = Settings.model_construct(
+            home=Path(os.environ.get("COURTROOM_HOME", ".courtroom")),
+            server=SecretStr(os.environ.get("COURTROOM_DATABASE", "")),
+        )
     found = []
     for result in examine(settings, mend=mend):
         found.append(result)
@@ -62,3 +69,33 @@ def backup(
     else:
         count = write(settings, file)
         print(f"{count} files are in {file}, which opens.")
+
+
+def migrate(
+    to: Annotated[
+        str,
+        typer.Option(
+            help="`postgresql://user@host/name`, or `sqlite` for the file in COURTROOM_HOME; it must be empty."
+        ),
+    ],
+) -> None:
+    """Move the whole store into another database, and compare both. The old one stays as it is."""
+    settings = from_environment()
+    if isinstance(settings.database, Path) and not settings.sqlite.is_file():
+        raise StoreError(f"There is no store at {settings.sqlite}, so there is nothing to move. Check COURTROOM_HOME.")
+    place = place_from(to, settings.sqlite)
+    if place == settings.database:
+        raise StoreError("The store is there already. Name another place with --to.")
+    source = Database(settings.database)
+    target = Database(place)
+    try:
+        counts = move(
+            source, target, lambda table, done: print(f"{table}: {done:,}", end="\r", file=sys.stderr, flush=True)
+        )
+    finally:
+        source.close()
+        target.close()
+    then = "Unset COURTROOM_DATABASE" if isinstance(place, Path) else "Set COURTROOM_DATABASE to its address"
+    print(
+        f"{sum(counts.values()):,} rows of {source.place} are in {target.place}, and are the same. {then}, then start the app."
+    )

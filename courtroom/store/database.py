@@ -1,109 +1,115 @@
-"""The SQLite file: one connection a thread, WAL, numbered migrations."""
+"""The store: one SQLite file, or a PostgreSQL database that several servers share; both behind the same few methods."""
 
 from __future__ import annotations
 
 import sqlite3
-import threading
-import time
-import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Protocol
 
-from courtroom.store import file as store_file
+from pydantic import SecretStr
+
+from courtroom.errors import StoreError
+from courtroom.store.connection import Connection, Parameters, Row
+from courtroom.store.failures import ServerError
+from courtroom.store.file import explained as explained_of_file
 from courtroom.store.migrations import MIGRATIONS
-from courtroom.version import __version__
+from courtroom.store.sqlite import SqliteStore
+
+
+class Dialect(Protocol):
+    """What a kind of database offers."""
+
+    name: str
+    place: str
+    row_key: str
+
+    @property
+    def connection(self) -> Connection:
+        """For this thread."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[Connection]:
+        """All or nothing."""
+        ...
+
+    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[Row]:
+        """Rows, some at a time."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...
 
 
 class Database:
-    """Connections to one SQLite file. Safe to share between threads; each thread gets its own connection.
+    """The store. Safe to share between threads.
+
+    SQL is written so that both kinds understand it, with `?` or `:name` for its values.
+
+    Args:
+        at: the SQLite file, or the address of a PostgreSQL database.
 
     Raises:
-        StoreError: the file can't be used; the sentence says why, and nothing was written to it.
+        StoreError: it can't be used; the sentence says why, and nothing was written to it.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._local = threading.local()
-        self._open: set[sqlite3.Connection] = set()
-        store_file.make_folder(path.parent)
-        try:
-            store_file.check(path, MIGRATIONS)
-            self._migrate()
-        except sqlite3.Error as error:
-            self.close()
-            raise store_file.explained(error, path) from error
+    def __init__(self, at: Path | SecretStr) -> None:
+        self.at = at
+        self._store: Dialect
+        if isinstance(at, Path):
+            self._store = SqliteStore(at, MIGRATIONS)
+        else:
+            from courtroom.store.postgres import PostgresStore  # slow to import: only where it is used
+
+            self._store = PostgresStore(at.get_secret_value(), len(MIGRATIONS))
 
     @property
-    def connection(self) -> sqlite3.Connection:
-        """This thread's connection (autocommit; use `transaction` for more than one statement)."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
-            connection.row_factory = sqlite3.Row
-            # Bytes that are no text make their own row unreadable, not the rows after it.
-            connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
-            # A killed process loses nothing in WAL with NORMAL; only a power cut may lose the last commits. The log is
-            # folded in after 40 MB, not 4: folding waits for the disk.
-            connection.executescript(
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=10000; PRAGMA foreign_keys=ON;"
-            )
-            self._local.connection = connection
-            self._open.add(connection)
-            weakref.finalize(threading.current_thread(), self._ended, connection)
-        return connection
+    def name(self) -> str:
+        """`SQLite` or `PostgreSQL`."""
+        return self._store.name
 
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    @property
+    def place(self) -> str:
+        """Where the store is, in words; no password is in it."""
+        return self._store.place
+
+    @property
+    def row_key(self) -> str:
+        """What each row of any table has of its own, for who mends rows that can't be read."""
+        return self._store.row_key
+
+    @property
+    def connection(self) -> Connection:
+        """This thread's connection (autocommit; use `transaction` for more than one statement)."""
+        return self._store.connection
+
+    def transaction(self) -> AbstractContextManager[Connection]:
         """All or nothing, and the write lock from the start; within another it is part of that one."""
-        connection = self.connection
-        if connection.in_transaction:
-            yield connection
-            return
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:  # where the disk is full, SQLite has rolled back already
-                connection.execute("ROLLBACK")
-            raise
+        return self._store.transaction()
+
+    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[Row]:
+        """The rows of a query that may be too many for the memory; others may write meanwhile."""
+        return self._store.each(sql, parameters)
 
     def close(self) -> None:
-        """Close every thread's connection."""
-        for connection in list(self._open):
-            connection.close()
-        self._open.clear()
-        self._local = threading.local()
+        """Let go of the store."""
+        self._store.close()
 
-    def _ended(self, connection: sqlite3.Connection) -> None:
-        """A thread has: a browser's every click may begin one, and its files would stay open."""
-        connection.close()
-        self._open.discard(connection)
 
-    def _migrate(self) -> None:
-        """Bring an older store up to this version, in one transaction: a process that dies in it leaves the store as it was."""
-        me = (__version__, len(MIGRATIONS))
-        if self._version() == me[1] and self._written_by(me):
-            return
-        with self.transaction() as connection:
-            version = self._version()
-            if 0 < version < len(MIGRATIONS) and self._holds_anything():
-                store_file.copy(self.path, self.path.with_name(f"{self.path.name}.v{version}.bak"))
-            for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
-                for statement in filter(str.strip, script.split(";")):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {number}")
-            connection.execute("INSERT OR IGNORE INTO written_by VALUES (?, ?, ?)", (*me, time.time()))
+def explained(error: Exception, at: Path | SecretStr) -> StoreError:
+    """One sentence for what a database says."""
+    if isinstance(at, Path) and isinstance(error, sqlite3.Error):
+        return explained_of_file(error, at)
+    from courtroom.store.postgres import explained as explained_of_server
+    from courtroom.store.postgres import place_of
 
-    def _version(self) -> int:
-        version: int = self.connection.execute("PRAGMA user_version").fetchone()[0]
-        return version
+    assert isinstance(error, ServerError)
+    assert isinstance(at, SecretStr)
+    return explained_of_server(error, place_of(at.get_secret_value()))
 
-    def _written_by(self, program: tuple[str, int]) -> bool:
-        row = self.connection.execute("SELECT 1 FROM written_by WHERE version = ? AND schema = ?", program)
-        return row.fetchone() is not None
 
-    def _holds_anything(self) -> bool:
-        names = store_file.tables(MIGRATIONS[: self._version()])
-        return any(self.connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in names)
+def marks(values: Sequence[object]) -> str:
+    """As many `?` as there are values, for `IN (...)`; with none, what nothing is in."""
+    return ", ".join("?" * len(values)) or "NULL"

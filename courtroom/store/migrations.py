@@ -316,4 +316,46 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX audience_likes_by_run ON audience_likes (run, phone);
     CREATE TABLE playlists (id TEXT PRIMARY KEY, body TEXT NOT NULL, made REAL NOT NULL);
     """,
+    # Runs, sweeps, experiments and a dataset's problems are numbered by a column of their own in the order in which they came.
+    # Before, SQLite's own number of a row said so, which no other database has.
+    """
+    ALTER TABLE runs RENAME TO runs_before;
+    CREATE TABLE runs (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, procedure TEXT NOT NULL, case_id TEXT NOT NULL,
+        title TEXT NOT NULL, case_hash TEXT NOT NULL, setup TEXT NOT NULL, seed INTEGER NOT NULL,
+        status TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', verdict TEXT,
+        parent TEXT, origin TEXT NOT NULL DEFAULT 'input',
+        created REAL NOT NULL, wall_s REAL NOT NULL DEFAULT 0,
+        control TEXT NOT NULL, owner TEXT, heartbeat REAL, imported TEXT
+    );
+    INSERT INTO runs (number, id, procedure, case_id, title, case_hash, setup, seed, status, reason, verdict, parent, origin,
+            created, wall_s, control, owner, heartbeat, imported)
+        SELECT rowid, id, procedure, case_id, title, case_hash, setup, seed, status, reason, verdict, parent, origin,
+            created, wall_s, control, owner, heartbeat, imported FROM runs_before ORDER BY rowid;
+    DROP TABLE runs_before;
+    CREATE INDEX runs_listed ON runs (created, id, status, procedure, parent);
+    ALTER TABLE sweeps RENAME TO sweeps_before;
+    CREATE TABLE sweeps (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, base TEXT NOT NULL, title TEXT NOT NULL,
+        plan TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', created REAL NOT NULL, owner TEXT, heartbeat REAL
+    );
+    INSERT INTO sweeps (number, id, base, title, plan, status, reason, created, owner, heartbeat)
+        SELECT rowid, id, base, title, plan, status, reason, created, owner, heartbeat FROM sweeps_before ORDER BY rowid;
+    DROP TABLE sweeps_before;
+    ALTER TABLE experiments RENAME TO experiments_before;
+    CREATE TABLE experiments (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, body TEXT NOT NULL,
+        kind TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', created REAL NOT NULL, owner TEXT, heartbeat REAL
+    );
+    INSERT INTO experiments (number, id, name, body, kind, status, reason, created, owner, heartbeat)
+        SELECT rowid, id, name, body, kind, status, reason, created, owner, heartbeat FROM experiments_before ORDER BY rowid;
+    DROP TABLE experiments_before;
+    ALTER TABLE dataset_problems RENAME TO dataset_problems_before;
+    CREATE TABLE dataset_problems (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, dataset INTEGER NOT NULL, place TEXT NOT NULL, message TEXT NOT NULL
+    );
+    INSERT INTO dataset_problems (number, dataset, place, message)
+        SELECT rowid, dataset, place, message FROM dataset_problems_before ORDER BY rowid;
+    DROP TABLE dataset_problems_before;
+    """,
 )

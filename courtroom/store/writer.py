@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
-import sqlite3
 import threading
 import time
 from collections import deque
@@ -17,6 +15,7 @@ from typing import Any, TypeVar
 
 from courtroom.errors import CourtroomError
 from courtroom.store.database import Database
+from courtroom.store.failures import OUTAGES, passing
 
 log = logging.getLogger(__name__)
 
@@ -28,29 +27,6 @@ MOST = 500
 """Writes of one transaction, at most."""
 APART_S = 0.002
 """Seconds from the beginning of one transaction to that of the next, at least: in a crowd many writes share one."""
-
-FULL = "The disk is full: make room; the run goes on by itself."
-LOCKED = "Another program has locked the store: close it; the run goes on by itself."
-UNWRITABLE = "The store can't be written to: check its disk; the run goes on by itself."
-_PASSING = {
-    sqlite3.SQLITE_FULL: FULL,
-    sqlite3.SQLITE_BUSY: LOCKED,
-    sqlite3.SQLITE_LOCKED: LOCKED,
-    sqlite3.SQLITE_IOERR: UNWRITABLE,
-    sqlite3.SQLITE_CANTOPEN: UNWRITABLE,
-    sqlite3.SQLITE_READONLY: UNWRITABLE,
-}
-
-
-def passing(error: BaseException) -> str:
-    """What a person can do about a write that the disk did not take; empty where trying again can't help."""
-    if isinstance(error, sqlite3.OperationalError):
-        return _PASSING.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "")
-    if isinstance(error, OSError):
-        return {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EIO: UNWRITABLE, errno.EROFS: UNWRITABLE}.get(
-            error.errno or 0, ""
-        )
-    return ""
 
 
 @contextmanager
@@ -65,7 +41,7 @@ def plainly(then: str = "the run goes on by itself") -> Iterator[None]:
     """
     try:
         yield
-    except (sqlite3.OperationalError, OSError) as error:
+    except (*OUTAGES, OSError) as error:
         if not (text := passing(error)):
             raise
         raise CourtroomError(f"{text.partition(';')[0]}; {then}.") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Callable
 from typing import Literal
@@ -11,6 +10,7 @@ from courtroom.engine.events import Verdict
 from courtroom.engine.lease import Lease
 from courtroom.engine.store import new_id
 from courtroom.errors import CourtroomError, Unreadable
+from courtroom.store.connection import Row
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
@@ -80,7 +80,7 @@ class SweepStore:
     def same(self, plan: SweepPlan) -> str | None:
         """The last sweep with this very plan that was not cancelled."""
         row = self._database.connection.execute(
-            "SELECT id FROM sweeps WHERE base = ? AND plan = ? AND status <> 'cancelled' ORDER BY rowid DESC",
+            "SELECT id FROM sweeps WHERE base = ? AND plan = ? AND status <> 'cancelled' ORDER BY number DESC",
             (plan.base, plan.model_dump_json()),
         ).fetchone()
         return str(row["id"]) if row else None
@@ -137,7 +137,7 @@ class SweepStore:
         """
         with self._database.transaction() as db:
             rows = db.execute(
-                "SELECT run FROM sweep_runs WHERE sweep = ? AND run <> (SELECT base FROM sweeps WHERE id = sweep)",
+                "SELECT run FROM sweep_runs WHERE sweep = ? AND run <> (SELECT base FROM sweeps WHERE id = sweep_runs.sweep)",
                 (sweep,),
             )
             take_out([row["run"] for row in rows])
@@ -145,11 +145,11 @@ class SweepStore:
             db.execute("DELETE FROM sweeps WHERE id = ?", (sweep,))
 
     def _read_all(self) -> tuple[list[Sweep], list[Unreadable]]:
-        return read_all(self._database.connection.execute("SELECT * FROM sweeps ORDER BY rowid DESC"), _sweep)
+        return read_all(self._database.connection.execute("SELECT * FROM sweeps ORDER BY number DESC"), _sweep)
 
 
-def _sweep(row: sqlite3.Row) -> Sweep:
-    fields = dict(row)
+def _sweep(row: Row) -> Sweep:
+    fields = {name: value for name, value in dict(row).items() if name != "number"}
     return read(
         "sweep",
         row["id"],
@@ -157,7 +157,7 @@ def _sweep(row: sqlite3.Row) -> Sweep:
     )
 
 
-def _cell(row: sqlite3.Row) -> SweepCell:
+def _cell(row: Row) -> SweepCell:
     fields = dict(row)
 
     def parsed() -> SweepCell:

@@ -15,8 +15,10 @@ from pathlib import Path
 from courtroom.errors import StoreError
 from courtroom.media.store import media_of
 from courtroom.settings import Settings
+from courtroom.store.database import Database
 from courtroom.store.file import check, copy, damages, explained
 from courtroom.store.migrations import MIGRATIONS
+from courtroom.upkeep.moving import copy_as_file
 
 STORE = "courtroom.sqlite"
 _MEMBER = re.compile(r"courtroom\.sqlite|media/[0-9a-f]{64}\.[a-z0-9]+|imports/[0-9a-f]{64}\.jsonl")
@@ -30,17 +32,15 @@ def write(settings: Settings, to: Path) -> int:
         StoreError: there is nothing to copy, it can't be written, or it does not open.
         MediaError: the object storage of the media does not answer.
     """
-    if not settings.database.is_file():
-        raise StoreError(
-            f"There is no store at {settings.database}, so there is nothing to copy. Check COURTROOM_HOME."
-        )
+    if isinstance(settings.database, Path) and not settings.sqlite.is_file():
+        raise StoreError(f"There is no store at {settings.sqlite}, so there is nothing to copy. Check COURTROOM_HOME.")
     if to.suffix.lower() != ".zip" or to.is_dir():
         raise StoreError(f"{to} must be a file name that ends in .zip.")
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=to.parent, prefix=".backup-") as folder:
             store, part = Path(folder) / STORE, Path(folder) / to.name
-            copy(settings.database, store)
+            _copy(settings, store)
             # After the store: a medium is there before any row names it.
             count = 1
             with zipfile.ZipFile(part, "w", strict_timestamps=False) as archive:
@@ -56,7 +56,7 @@ def write(settings: Settings, to: Path) -> int:
             f"{to} can't be written: {error.strerror or error}. Make room, or name another file."
         ) from error
     except sqlite3.Error as error:
-        raise explained(error, settings.database) from error
+        raise explained(error, settings.sqlite) from error
     return count
 
 
@@ -68,7 +68,11 @@ def restore(settings: Settings, source: Path) -> int:
         MediaError: the object storage of the media does not take them.
     """
     home = settings.home
-    if settings.database.exists():
+    if not isinstance(settings.database, Path):
+        raise StoreError(
+            "COURTROOM_DATABASE is set. Unset it, restore into a SQLite file, then use `python -m courtroom migrate --to ADDRESS`."
+        )
+    if settings.sqlite.exists():
         raise StoreError(f"{home} has a store already. Set COURTROOM_HOME to an empty folder, and restore there.")
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -78,12 +82,23 @@ def restore(settings: Settings, source: Path) -> int:
             _put_back_media(settings, again / "media")
             if (again / "imports").is_dir():
                 shutil.copytree(again / "imports", home / "imports", dirs_exist_ok=True)
-            os.replace(again / STORE, settings.database)  # last: a home with a store is a home with all of it
+            os.replace(again / STORE, settings.sqlite)  # last: a home with a store is a home with all of it
     except OSError as error:
         raise StoreError(
             f"{source} can't be restored: {error.strerror or error}. Check the file and {home}."
         ) from error
     return count
+
+
+def _copy(settings: Settings, to: Path) -> None:
+    if isinstance(settings.database, Path):
+        copy(settings.sqlite, to)
+        return
+    database = Database(settings.database)
+    try:
+        copy_as_file(database, to)
+    finally:
+        database.close()
 
 
 def _beside(settings: Settings) -> Iterator[tuple[str, bytes]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
-from courtroom.store.database import Database
-from courtroom.store.file import explained
+from courtroom.store.database import Database, explained
+from courtroom.store.failures import FAILURES
 from courtroom.upkeep.doctor.result import CheckResult, fine, wrong
 
 WAIT_S = 5.0
@@ -24,12 +23,12 @@ def store_health(settings: Settings) -> CheckResult:
         try:
             with database.transaction() as connection:
                 connection.execute("SELECT 1 FROM runs LIMIT 1").fetchone()
-        except sqlite3.Error as error:
-            return wrong("store", str(explained(error, Path(str(at)))))
         finally:
             database.close()
     except StoreError as error:
         return wrong("store", str(error))
+    except FAILURES as error:
+        return wrong("store", str(explained(error, at)))
     return fine("store", "The store answers.")
 
 

@@ -27,7 +27,7 @@ from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
 from courtroom.models.request import Request
 from courtroom.store.database import Database
-from courtroom.store.writer import FULL, LOCKED, UNWRITABLE
+from courtroom.store.failures import FULL, LOCKED, UNWRITABLE
 from tests.test_imports import opened, records
 from tests.toy import CASE, Bench, Scripted
 
@@ -125,7 +125,7 @@ def test_a_full_disk_between_two_stages_lets_no_stage_begin(bench: Bench) -> Non
 def test_a_store_that_another_program_locks_for_long_holds_the_answers(bench: Bench) -> None:
     run = heard_until_asked(bench)
     written_by(bench).execute("PRAGMA busy_timeout = 20")
-    other = sqlite3.connect(bench.database.path, isolation_level=None)
+    other = sqlite3.connect(bench.database.at, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     answered(bench)
     until(lambda: bench.runner.trouble(run), "the lock to be noticed")
@@ -162,7 +162,7 @@ from tests.attacks.test_disks import answered, heard_until_asked, long_answer, u
 from tests.toy import Bench, Scripted
 bench = Bench(Path(sys.argv[1]), Scripted(long_answer))
 run = heard_until_asked(bench)
-size = Path(f"{bench.database.path}-wal").stat().st_size
+size = Path(f"{bench.database.at}-wal").stat().st_size
 resource.setrlimit(resource.RLIMIT_FSIZE, (size + 8192, resource.RLIM_INFINITY))
 answered(bench)
 until(lambda: bench.runner.trouble(run), "the limit to be noticed")

@@ -63,6 +63,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.usefixtures("either_database")
 def test_who_waits_for_a_run_goes_on_with_it_when_its_driver_is_killed(bench: Bench) -> None:
     run = bench.start()
     driver = subprocess.Popen([sys.executable, "-c", HOLDS, str(bench.folder), run], stdout=subprocess.PIPE)
@@ -106,6 +107,7 @@ def test_who_waits_for_a_sweep_goes_on_with_it_when_its_driver_is_killed(
     house.close()
 
 
+@pytest.mark.usefixtures("either_database")
 def test_a_process_that_is_stopped_keeps_its_run_and_one_that_is_killed_does_not(
     bench: Bench, other: subprocess.Popen[bytes]
 ) -> None:
@@ -216,7 +218,7 @@ def test_runs_are_listed_as_they_were_made_also_when_the_clock_was_put_back(
 
 def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
     run = bench.start()
-    locking = sqlite3.connect(bench.database.path, isolation_level=None)
+    locking = sqlite3.connect(bench.database.at, isolation_level=None)
     bench.model.hold = asyncio.Event()
     bench.runner.go(run)
     assert bench.model.asked.wait(30)
@@ -327,6 +329,7 @@ def cells_of(home: Path) -> list[Any]:
     return found
 
 
+@pytest.mark.usefixtures("either_database")
 def test_a_restarted_server_takes_up_the_sweeps_that_were_under_way(tmp_path: Path) -> None:
     with OpenAIServer(delay=0.02) as server:
         run = based(tmp_path, server.url)

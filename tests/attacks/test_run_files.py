@@ -225,9 +225,7 @@ def test_markup_in_a_file_is_shown_as_text(document: Document, house: Courthouse
     entry["request"]["messages"].append(["user", [digest_text(NASTY)]])
     run = house.files.take_in(signed(made))
     record = house.record(run)
-    page = report.as_html(
-        record, house.procedures["cyberjurors"], house.answers, house.media, house.asides.of(run), house.marks.of(run)
-    )
+    page = report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media, house.beside.of(run))
     assert "<script>alert(" not in page
     assert "&lt;script&gt;alert(" in page
     assert "<b>input" not in page

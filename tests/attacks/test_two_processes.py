@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections import Counter
@@ -19,6 +18,7 @@ from courtroom.engine.interventions import AddNote
 from courtroom.engine.store import RunStore
 from courtroom.settings import Settings
 from courtroom.store.database import Database
+from courtroom.store.failures import FAILURES
 from courtroom.sweeps.plan import BASE, SweepPlan
 from courtroom.sweeps.store import SweepStore
 from tests import forks
@@ -29,13 +29,21 @@ from tests.test_sweeps import based
 
 pytestmark = [
     pytest.mark.kills,
+    pytest.mark.usefixtures("either_database"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning"),
 ]
+
+
+def assert_whole(database: Database) -> None:
+    """SQLite's file is not damaged; PostgreSQL sees to that itself."""
+    if database.name == "SQLite":
+        assert database.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
 
 
 LEARNS = """
 import sys
 from courtroom.store.database import Database
+from courtroom.store.failures import FAILURES
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
@@ -68,20 +76,25 @@ def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons
     assert sum(lesson.run == "first" for lesson in taught) >= 6
     for lesson in taught:
         assert all(house.knowledge.precedents.get(change.id) for change in lesson.changes)
-    assert house.database.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    assert_whole(house.database)
     house.close()
 
 
-def test_two_processes_that_want_one_sweep_at_once_get_the_same(tmp_path: Path) -> None:
-    first, second = Database(tmp_path / "store.sqlite"), Database(tmp_path / "store.sqlite")
+def test_two_processes_that_want_one_sweep_at_once_get_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = Database(Settings(home=tmp_path).database), Database(Settings(home=tmp_path).database)
     plan = SweepPlan(base="r", variants=(BASE,), seeds=(0,))
     store = SweepStore(first)
-    second.connection.execute("PRAGMA busy_timeout = 0")
+    if second.name == "SQLite":
+        second.connection.execute("PRAGMA busy_timeout = 0")
+    else:
+        monkeypatch.setattr("courtroom.store.postgres.LOCK_S", 0.01)
     looked = store.same
 
     def same(wanted: SweepPlan) -> str | None:
         found = looked(wanted)
-        with pytest.raises(sqlite3.OperationalError, match="locked"):
+        with pytest.raises(FAILURES, match="lock"):
             SweepStore(second).same_or_new(plan, "Kettle", 0)  # between the look and the row
         return found
 
@@ -97,7 +110,7 @@ def test_two_processes_that_sweep_at_once_one_of_them_killed_leave_every_run_onc
         theirs = environment(tmp_path, server.url)
         both = [forks.Fork(forks.shell, *words, environment=theirs) for _ in range(2)]
         driver, other = both
-        database = Database(tmp_path / "courtroom.sqlite")
+        database = Database(Settings(home=tmp_path).database)
         sweeps = SweepStore(database)
 
         def owner() -> str:
@@ -124,7 +137,7 @@ def test_two_processes_that_sweep_at_once_one_of_them_killed_leave_every_run_onc
         total = recorded(tmp_path)
     under_way = sum((asked - total).values())
     assert under_way <= 2 * 3, "at most what the killed process had under way is asked again: three jurors of two runs"
-    assert database.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    assert_whole(database)
     database.close()
 
 
@@ -159,5 +172,5 @@ def test_two_processes_that_intervene_at_once_one_of_them_killed_leave_whole_int
     house.runner.go(run)
     house.runner.wait(run, 60)
     assert house.store.status(run) == "done"
-    assert house.database.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    assert_whole(house.database)
     house.close()

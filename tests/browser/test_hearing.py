@@ -44,9 +44,7 @@ def heard(page: Page, case: str = "phone-battery") -> str:
 
 def tab(page: Page, name: str) -> None:
     """Open a tab of the deliberation."""
-    page.get_by_test_id("stMain").get_by_role("radio", name=name).or_(
-        page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True)
-    ).first.click()
+    page.get_by_test_id("stMain").get_by_role("radio", name=name, exact=True).first.click()
 
 
 def sound(page: Page) -> None:

@@ -1,10 +1,12 @@
-"""The SQLite file: whether it opens, is whole, and of this version."""
+"""The store: whether it opens, is whole, and of this version."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+
+from pydantic import SecretStr
 
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
@@ -19,7 +21,10 @@ BACKUP = "Put a backup in its place, or save what can be read with `sqlite3 FILE
 
 def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
     """Nothing is written but to mend an index, or to bring an older store up to this version."""
-    path = settings.database
+    if isinstance(settings.database, SecretStr):
+        yield from _server(settings.database)
+        return
+    path = settings.sqlite
     try:
         check(path, MIGRATIONS, thorough=False)
         if not path.exists():
@@ -42,8 +47,21 @@ def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
     if found:
         yield wrong(ABOUT, f"{path} is damaged: {found[0]}{' and more' if len(found) > 1 else ''}. {BACKUP}")
         return
-    yield fine(ABOUT, f"{path} is whole.")
+    yield fine(ABOUT, f"The SQLite file {path} is whole.")
     yield from _version(settings, version, mend)
+
+
+def _server(address: SecretStr) -> Iterator[CheckResult]:
+    """A database that does not answer, or holds something else, is reported as it is when the app opens it."""
+    try:
+        database = Database(address)
+    except StoreError as error:
+        yield wrong(ABOUT, str(error))
+        return
+    version = database.connection.execute("SELECT current_setting('server_version')").fetchone()[0]
+    yield fine(ABOUT, f"It is {database.place}, PostgreSQL {version}. Its server sees to it that it is whole.")
+    yield fine("schema", f"The store has schema {len(MIGRATIONS)}, as this version writes it.")
+    database.close()
 
 
 def _version(settings: Settings, version: int, mend: bool) -> Iterator[CheckResult]:
@@ -52,7 +70,7 @@ def _version(settings: Settings, version: int, mend: bool) -> Iterator[CheckResu
         yield fine(about, f"The store has schema {version}, as this version writes it.")
     elif mend:
         try:
-            Database(settings.database).close()
+            Database(settings.sqlite).close()
         except StoreError as error:
             yield wrong(about, str(error))
         else:

@@ -58,7 +58,7 @@ def _needed(house: Courthouse) -> dict[str, str]:
     """Content hashes with the title of a case that needs each; cases that can't be read are reported elsewhere."""
     needed: dict[str, str] = {}
     cases = [house.library.case(summary.id) for summary in house.library.cases()]
-    for row in house.database.connection.execute("SELECT body FROM snapshots"):
+    for row in house.database.each("SELECT body FROM snapshots"):
         try:
             cases.append(parse_case(json.loads(row["body"])))
         except (ValueError, CourtroomError):

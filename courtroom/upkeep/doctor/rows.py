@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -29,6 +28,7 @@ from courtroom.questions.asides import read_aside
 from courtroom.questions.audience import read_argument, read_audience, read_like, read_vote
 from courtroom.questions.marks import read_mark
 from courtroom.questions.playlists import read_playlist
+from courtroom.store.connection import Row as StoredRow
 from courtroom.store.rows import read
 from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
@@ -93,7 +93,7 @@ def readable(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Each row is read as the app reads it; what can't be is set aside in a JSON file beside the store."""
     for table, (name, parse) in READERS.items():
         count, bad = 0, []
-        for row in house.database.connection.execute(f"SELECT rowid AS rowid_, * FROM {table}"):
+        for row in house.database.each(f"SELECT {house.database.row_key} AS rowid_, * FROM {table}"):
             count += 1
             try:
                 read(table, row[name], partial(parse, house, _plain(row)))
@@ -121,7 +121,7 @@ def readable(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
 
 def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Rows of runs and sweeps that are not there; a person's interventions in a deleted run stay, as it can be brought back."""
-    stray: list[tuple[str, sqlite3.Row, str]] = []
+    stray: list[tuple[str, StoredRow, str]] = []
     for table, column, of in (
         *(
             (table, "run", "runs")
@@ -130,7 +130,7 @@ def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
         ("sweep_runs", "sweep", "sweeps"),
         ("experiment_cells", "experiment", "experiments"),
     ):
-        number = NUMBERS.get(table, "rowid") + " AS rowid_"
+        number = NUMBERS.get(table, house.database.row_key) + " AS rowid_"
         rows = house.database.connection.execute(
             f"SELECT {number}, * FROM {table} WHERE {column} NOT IN (SELECT id FROM {of})"
         )
@@ -149,7 +149,7 @@ def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
         )
 
 
-def set_aside(house: Courthouse, rows: list[tuple[str, sqlite3.Row, str]]) -> Path:
+def set_aside(house: Courthouse, rows: list[tuple[str, StoredRow, str]]) -> Path:
     """Write rows into a JSON file, then take them out of the store: nothing is lost if it is interrupted."""
     folder = house.settings.home
     to = folder / f"set-aside-{time.strftime('%y%m%d-%H%M%S')}-{time.time_ns() % 1_000_000:06d}.json"
@@ -167,22 +167,25 @@ def set_aside(house: Courthouse, rows: list[tuple[str, sqlite3.Row, str]]) -> Pa
                 key = (row["experiment"], row["number"])
                 db.execute("DELETE FROM experiment_cells WHERE experiment = ? AND number = ?", key)
             else:
-                db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row["rowid_"],))
+                db.execute(f"DELETE FROM {table} WHERE {house.database.row_key} = ?", (row["rowid_"],))
             if table == "knowledge":
                 db.execute("UPDATE collections SET changes = changes + 1 WHERE name = ?", (row["collection"],))
                 db.execute(
-                    "INSERT OR REPLACE INTO knowledge_removed SELECT name, ?, changes FROM collections WHERE name = ?",
+                    "INSERT INTO knowledge_removed SELECT name, ?, changes FROM collections WHERE name = ?"
+                    " ON CONFLICT (collection, id) DO UPDATE SET version = excluded.version",
                     (row["id"], row["collection"]),
                 )
     return to
 
 
-def _events(house: Courthouse, run: str) -> list[sqlite3.Row]:
+def _events(house: Courthouse, run: str) -> list[StoredRow]:
     with closing(
-        house.database.connection.execute("SELECT rowid AS rowid_, * FROM events WHERE run = ?", (run,))
+        house.database.connection.execute(
+            f"SELECT {house.database.row_key} AS rowid_, * FROM events WHERE run = ?", (run,)
+        )
     ) as rows:
         return rows.fetchall()
 
 
-def _plain(row: sqlite3.Row) -> dict[str, Any]:
+def _plain(row: StoredRow) -> dict[str, Any]:
     return {name: value for name, value in dict(row).items() if name != "rowid_"}

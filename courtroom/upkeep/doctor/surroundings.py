@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 PREFIX = "COURTROOM_"
-KNOWN = ("COURTROOM_REAL_DATA",)
-"""Variables of tests and benchmarks, besides the settings."""
+KNOWN = ("COURTROOM_DATABASE", "COURTROOM_REAL_DATA")
+"""Variables besides those that have the name of a setting: of the store, and of tests and benchmarks."""
 ROOM = 2**30
 """Bytes that should be free: runs with many members, and videos, take some."""
 
@@ -52,7 +52,7 @@ def _library(wanted: Requirement) -> str:
 
 def variables(environment: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
     """COURTROOM_* variables that nothing reads, with what was probably meant, and values that do not fit."""
-    known = [*(PREFIX + name.upper() for name in Settings.model_fields), *KNOWN]
+    known = [*(PREFIX + name.upper() for name in Settings.model_fields if name != "server"), *KNOWN]
     given = [name for name in environment if name.upper().startswith(PREFIX)]
     unknown = [name for name in given if name.upper() not in known]
     for name in sorted(unknown):

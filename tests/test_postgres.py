@@ -1,0 +1,431 @@
+"""The store in PostgreSQL: the same tables as SQLite's, the same promises, and the way over and back."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+from sqlalchemy import Column, DefaultClause, Index, Table, UniqueConstraint
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.store import RunStore
+from courtroom.errors import StoreError
+from courtroom.questions.playlists import PlaylistStore
+from courtroom.settings import Settings
+from courtroom.store.database import Database
+from courtroom.store.failures import AWAY, LOCKED, RefusedByServer, ServerError, passing
+from courtroom.store.file import tables
+from courtroom.store.migrations import MIGRATIONS
+from courtroom.store.plain_text import from_plain, to_plain
+from courtroom.store.postgres_schema import CHANGES, FIRST
+from courtroom.store.tables import TABLES
+from courtroom.upkeep.backup import restore, write
+from courtroom.upkeep.doctor import examine
+from courtroom.upkeep.moving import move
+from tests import forks
+from tests.attacks.test_disks import until
+from tests.full_store import full_store
+from tests.openai_server import OpenAIServer
+from tests.postgres_server import PostgresServer
+from tests.test_resilience import asked_by, environment, recorded
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+
+KINDS = {"TEXT": str, "INTEGER": int, "REAL": float, "BLOB": bytes}
+
+
+@pytest.fixture
+def database(on_postgres: str) -> Iterator[Database]:
+    database = Database(SecretStr(on_postgres))
+    yield database
+    database.close()
+
+
+# --- the schema ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
+    """A SQLite store as all migrations make it."""
+    path = tmp_path_factory.mktemp("migrated") / "courtroom.sqlite"
+    Database(path).close()
+    with closing(sqlite3.connect(path)) as db:
+        yield db
+
+
+def test_both_databases_have_the_same_tables() -> None:
+    assert set(TABLES.tables) == tables(MIGRATIONS)
+
+
+def test_every_schema_after_the_first_one_that_postgresql_had_has_its_change() -> None:
+    assert set(CHANGES) == set(range(FIRST + 1, len(MIGRATIONS) + 1))
+
+
+@pytest.mark.parametrize("table", TABLES.tables.values(), ids=list(TABLES.tables))
+def test_a_table_is_the_same_in_both_databases_column_by_column(table: Table, migrated: sqlite3.Connection) -> None:
+    there = migrated.execute(f"PRAGMA table_info({table.name})").fetchall()
+
+    def described(column: Column[Any]) -> tuple[object, ...]:
+        default = str(column.server_default.arg) if isinstance(column.server_default, DefaultClause) else None
+        return (column.name, column.type.python_type, column.nullable, default)
+
+    assert [described(column) for column in table.columns] == [
+        (name, KINDS[kind], not needed and not key, default) for _, name, kind, needed, default, key in there
+    ]
+    keys = sorted((row for row in there if row[5]), key=lambda row: row[5])
+    assert [column.name for column in table.primary_key] == [row[1] for row in keys]
+    assert keys_of(table) == {
+        (tuple(row[2] for row in migrated.execute(f"PRAGMA index_info({name})")), bool(unique))
+        for _, name, unique, origin, _ in migrated.execute(f"PRAGMA index_list({table.name})")
+        if origin != "pk"
+    }
+
+
+def keys_of(table: Table) -> set[tuple[tuple[str, ...], bool]]:
+    """What a table is looked up by, and whether it must differ from row to row; without the primary key."""
+    found = {(tuple(column.name for column in index.columns), bool(index.unique)) for index in table.indexes}
+    alone = [one for one in table.constraints if isinstance(one, UniqueConstraint)]
+    return found | {(tuple(column.name for column in one.columns), True) for one in alone if not isinstance(one, Index)}
+
+
+# --- values -------------------------------------------------------------------------------------------------
+
+
+@given(st.text(st.characters(codec=None)))
+def test_any_text_can_be_written_so_that_postgresql_takes_it_and_comes_back_as_it_was(text: str) -> None:
+    plain = to_plain(text)
+    assert "\0" not in plain
+    plain.encode()
+    assert from_plain(plain) == text
+
+
+def test_values_come_back_as_they_were(database: Database) -> None:
+    text = "100% of ? and :name; “法庭” \0 \ufffe\udcff"
+    with database.transaction() as db:
+        db.execute("INSERT INTO parts (hash, text) VALUES (:hash, :text)", {"hash": "a?%", "text": text})
+        db.executemany("INSERT INTO vectors VALUES (?, ?, ?)", [("e", b"\0\xff", b""), ("e", b"1", b"2")])
+        db.execute("INSERT INTO collections (name, seeded) VALUES (?, ?)", ("c", True))
+    row = database.connection.execute("SELECT * FROM parts WHERE hash = 'a?%' AND text = ?", (text,)).fetchone()
+    assert dict(row) == {"hash": "a?%", "text": text}
+    assert (tuple(row), row[0], row["text"], len(row)) == (("a?%", text), "a?%", text, 2)
+    vectors = database.connection.execute("SELECT digest, vector FROM vectors WHERE embedding = ? ORDER BY 1", ("e",))
+    assert [tuple(row) for row in vectors] == [(b"\0\xff", b""), (b"1", b"2")]
+    total = database.connection.execute("SELECT sum(seeded) AS total, coalesce(sum(0.5), 0.0) AS half FROM collections")
+    assert [type(value) for value in total.fetchone()] == [int, float]
+
+
+def test_json_is_read_where_postgresql_would_have_several_workers_read_a_table(on_postgres: str) -> None:
+    eager = "".join(
+        f" -c {name}=0" for name in ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size")
+    )
+    database = Database(SecretStr(f"{on_postgres}&options={quote(eager)}"))
+    bodies = [*(json.dumps({"name": str(n), "not": "a\0b", "on": n > 1, "of": [n]}) for n in range(3)), "{", "[]"] * 200
+    with database.transaction() as db:
+        db.executemany(
+            "INSERT INTO playlists VALUES (?, ?, ?)",
+            [(f"{number:04d}", body, 0.0) for number, body in enumerate(bodies)],
+        )
+    db.execute("ANALYZE playlists")
+    assert list(PlaylistStore(database).names().values()) == ["0", "1", "2"] * 200
+    rows = db.execute("SELECT json_extract(body, '$.on') AS x, count(*) AS n FROM playlists GROUP BY 1 ORDER BY 1")
+    assert [tuple(row) for row in rows] == [("0", 400), ("1", 200), (None, 400)]
+    values = "SELECT each.value FROM playlists, json_each(body, '$.of') AS each WHERE json_valid(body) AND body <> '[]'"
+    assert len(db.execute(values).fetchall()) == 600
+    database.close()
+
+
+def test_rows_that_are_many_are_read_some_at_a_time(database: Database) -> None:
+    with database.transaction() as db:
+        db.executemany("INSERT INTO parts VALUES (?, ?)", [(f"{number:04d}", "x") for number in range(1_200)])
+    assert [row["hash"] for row in database.each("SELECT hash FROM parts ORDER BY hash")] == [
+        f"{number:04d}" for number in range(1_200)
+    ]
+
+
+# --- what a transaction promises ----------------------------------------------------------------------------
+
+
+def test_nobody_else_writes_while_a_transaction_goes_on_and_everybody_reads(database: Database) -> None:
+    done: list[str] = []
+
+    def write_alone() -> None:
+        database.connection.execute("INSERT INTO parts VALUES ('other', 'x')")
+        done.append("other")
+
+    with database.transaction() as db:
+        db.execute("INSERT INTO parts VALUES ('mine', 'x')")
+        other = threading.Thread(target=write_alone)
+        other.start()
+        reader = threading.Thread(
+            target=lambda: done.append(str(database.connection.execute("SELECT count(*) FROM parts").fetchone()[0]))
+        )
+        reader.start()
+        reader.join(60)
+        assert done == ["0"]
+        done.append("mine")
+    other.join(60)
+    assert done == ["0", "mine", "other"]
+
+
+def test_a_transaction_is_undone_as_a_whole(database: Database) -> None:
+    def twice() -> None:
+        with database.transaction() as db:
+            db.execute("INSERT INTO parts VALUES ('a', 'x')")
+            with database.transaction() as inner:
+                inner.execute("INSERT INTO parts VALUES ('a', 'y')")
+
+    with pytest.raises(RefusedByServer):
+        twice()
+    assert not database.connection.in_transaction
+    assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0
+
+
+def test_a_failed_statement_that_was_passed_over_does_not_commit_the_rest(database: Database) -> None:
+    def passed_over() -> None:
+        with database.transaction() as db:
+            db.execute("INSERT INTO parts VALUES ('a', 'x')")
+            with pytest.raises(ServerError):
+                db.execute("INSERT INTO parts VALUES ('a', 'x')")
+
+    with pytest.raises(ServerError, match="had failed"):
+        passed_over()
+    assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0
+
+
+def test_a_lock_that_is_held_for_too_long_is_reported_and_passes(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("courtroom.store.postgres.LOCK_S", 0.01)
+    seen: list[str] = []
+
+    def other() -> None:
+        try:
+            database.connection.execute("INSERT INTO parts VALUES ('b', 'x')")
+        except ServerError as error:
+            seen.append(passing(error))
+
+    with database.transaction():
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join(60)
+    assert seen == [LOCKED]
+
+
+def test_a_connection_that_the_server_has_ended_is_reported_and_made_anew(
+    database: Database, postgres: PostgresServer
+) -> None:
+    name = database.connection.execute("SELECT current_database()").fetchone()[0]
+    postgres.say(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+    with pytest.raises(ServerError) as gone:
+        database.connection.execute("SELECT 1")
+    assert passing(gone.value) == AWAY
+    assert database.connection.execute("SELECT 1").fetchone()[0] == 1
+
+
+# --- what can't be used -------------------------------------------------------------------------------------
+
+
+def test_what_is_no_store_is_refused_in_a_sentence_without_the_password(postgres: PostgresServer) -> None:
+    foreign = postgres.make("foreign")
+    postgres.say("CREATE TABLE cats (name text)", "foreign")
+    latin = postgres.address("latin")
+    postgres.say("CREATE DATABASE latin ENCODING LATIN1 LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+    for address, says in (
+        ("mysql://me:hush-hush@host/name", "postgresql://user"),
+        ("nonsense hush-hush", "postgresql://user"),
+        (foreign, "something else"),
+        (latin, "LATIN1"),
+        (postgres.address("absent"), "createdb"),
+        ("postgresql://me:hush-hush@127.0.0.1:1/name", "can't be reached"),
+        (f"postgresql://stranger:hush-hush@/postgres?host={postgres.folder}", "does not let Courtroom in"),
+    ):
+        with pytest.raises(StoreError, match=says) as refused:
+            Database(SecretStr(address))
+        assert "hush" not in str(refused.value)
+
+
+def test_a_newer_store_is_refused(database: Database, on_postgres: str) -> None:
+    database.connection.execute("INSERT INTO written_by VALUES ('9.9', 999, 0)")
+    with pytest.raises(StoreError, match=r"written by Courtroom 9\.9 with schema 999"):
+        Database(SecretStr(on_postgres))
+
+
+def test_a_password_is_in_no_log_no_finding_and_no_text_of_the_settings(
+    on_postgres: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = on_postgres.replace("postgres@", "postgres:hush-hush@")
+    monkeypatch.setenv("COURTROOM_DATABASE", address)
+    caplog.set_level(logging.DEBUG)
+    settings = Settings(home=tmp_path)
+    house = Courthouse(settings)
+    found = [finding.sentence for finding in examine(settings)]
+    with pytest.raises(ServerError) as failed:
+        house.database.connection.execute("SELECT * FROM nowhere WHERE x = ?", ("my own words",))
+    assert any("PostgreSQL" in sentence for sentence in found)
+    told = [repr(settings), settings.model_dump_json(), house.database.place, *found, caplog.text, repr(failed.value)]
+    told += [repr(failed.value.__cause__), *(path.read_text(errors="replace") for path in tmp_path.glob("*.log"))]
+    assert not [text for text in told if "hush" in text]
+    assert "my own words" not in str(failed.value.__cause__).partition("[SQL")[2]
+    house.close()
+
+
+# --- several servers ----------------------------------------------------------------------------------------
+
+
+def test_a_run_whose_server_is_killed_is_driven_on_by_another_and_nothing_is_asked_twice(
+    tmp_path: Path, database: Database
+) -> None:
+    """Each server has a folder of its own; what they share is the database, and the folder of media."""
+    (tmp_path / "second").mkdir()
+    (tmp_path / "second" / "media").symlink_to(tmp_path / "first" / "media")
+    store, jury = RunStore(database), ("--set", "jury_size=5", "--set", "rounds=2", "--set", "grounding_rounds=1")
+
+    def on_record() -> Counter[str]:
+        return recorded(tmp_path / "first")
+
+    with OpenAIServer(delay=0.05, keep_bodies=True) as server:
+        words = ("run", "phone-battery", "--model", "openai/any", *jury, "--json")
+        with forks.Fork(forks.shell, *words, environment=environment(tmp_path / "first", server.url)) as first:
+            until(lambda: bool(on_record()), "the first answer")
+            (run,) = (row.id for row in store.runs())
+            second = forks.Fork(
+                forks.shell, "resume", run, "--json", environment=environment(tmp_path / "second", server.url)
+            )
+            until(lambda: sum(on_record().values()) > 5, "more answers")
+            assert f":{first.pid}:" in (store.lease.holder(run)[0] or "")
+            first.kill()
+            known, before = on_record(), len(server.bodies)
+            with second:
+                done = second.finish()
+        asked = Counter(map(asked_by, server.bodies[before:]))
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "done"), done.stderr
+    assert asked
+    assert asked == on_record() - known
+
+
+def test_the_doctor_sets_aside_a_row_that_can_not_be_read(tmp_path: Path, on_postgres: str) -> None:
+    settings = Settings(home=tmp_path)
+    house = Courthouse(settings)
+    house.setups.save("good", {"procedure": "debate"})
+    house.database.connection.execute("INSERT INTO setups VALUES ('bad', '{', 0)")
+    house.close()
+    found = {finding.about: finding for finding in examine(settings)}
+    assert {finding.about for finding in found.values() if finding.state == "wrong"} == {"rows: setups"}
+    assert "PostgreSQL" in found["store"].sentence
+    assert {finding.state for finding in examine(settings, mend=True)} == {"fine", "mended"}
+    assert {finding.state for finding in examine(settings)} == {"fine"}
+    (aside,) = tmp_path.glob("set-aside-*.json")
+    assert json.loads(aside.read_text())[0]["row"] == {"name": "bad", "body": "{", "saved": 0.0}
+    house = Courthouse(settings)
+    assert house.setups.names() == ["good"]
+    house.close()
+
+
+# --- over and back ------------------------------------------------------------------------------------------
+
+
+def test_a_full_store_goes_over_and_back_and_is_the_same(
+    tmp_path: Path, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = postgres.fresh()
+    home = tmp_path / "home"
+    shutil.copytree(full_store()[0], home)
+    shell(home, on_postgres="", to=address)
+    refused = shell(home, on_postgres="", to=address, code=1)
+    assert "is not empty" in refused
+    (home / "courtroom.sqlite").rename(home / "before.sqlite")
+    monkeypatch.setenv("COURTROOM_DATABASE", address)
+    house = Courthouse(Settings(home=home))
+    assert house.store.runs()
+    assert any(house.record(run.id).events for run in house.store.runs())
+    house.database.connection.execute("INSERT INTO dataset_problems (dataset, place, message) VALUES (1, 'a', 'b')")
+    house.database.connection.execute("DELETE FROM dataset_problems WHERE place = 'a' AND message = 'b'")
+    house.close()
+    shell(home, on_postgres=address, to="sqlite")
+    assert rows(home / "courtroom.sqlite") == rows(home / "before.sqlite")
+
+
+def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    with closing(sqlite3.connect(path)) as db:
+        db.text_factory = bytes
+        found = {
+            name: sorted(
+                db.execute(f"SELECT {', '.join(c.name for c in table.columns)} FROM {name}").fetchall(), key=repr
+            )
+            for name, table in TABLES.tables.items()
+            if name != "written_by"
+        }
+    assert sum(map(len, found.values())) > 100
+    return found
+
+
+def shell(home: Path, *, on_postgres: str, to: str, code: int = 0) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "courtroom", "migrate", "--to", to],
+        env={**os.environ, "COURTROOM_HOME": str(home), "COURTROOM_DATABASE": on_postgres},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    return done.stderr
+
+
+def test_bytes_that_are_no_text_go_over_and_back(tmp_path: Path, on_postgres: str) -> None:
+    first, second = Database(tmp_path / "first.sqlite"), Database(tmp_path / "second.sqlite")
+    first.connection.execute("INSERT INTO parts VALUES ('a', CAST(X'61FF00' AS TEXT))")
+    between = Database(SecretStr(on_postgres))
+    move(first, between)
+    move(between, second)
+    found = second.connection.execute("SELECT typeof(text), CAST(text AS BLOB) FROM parts").fetchone()
+    assert tuple(found) == ("text", b"a\xff\0")
+    for database in (first, second, between):
+        database.close()
+
+
+def test_what_does_not_arrive_as_it_was_is_not_kept(
+    tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Database(tmp_path / "first.sqlite")
+    source.connection.execute("INSERT INTO parts VALUES ('a', 'whole')")
+    monkeypatch.setattr("courtroom.upkeep.moving._storable", lambda value, target: value and value[:3])
+    with pytest.raises(StoreError, match="otherwise than they were"):
+        move(source, database)
+    assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0
+    source.close()
+
+
+def test_a_backup_of_a_server_is_a_whole_store(
+    tmp_path: Path, on_postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=tmp_path / "home")
+    house = Courthouse(settings)
+    run = house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), 0)
+    house.runner.go(run)
+    house.runner.wait(run)
+    events = house.record(run).events
+    write(settings, tmp_path / "backup.zip")
+    with pytest.raises(StoreError, match="Unset it"):
+        restore(settings, tmp_path / "backup.zip")
+    house.close()
+    monkeypatch.delenv("COURTROOM_DATABASE")
+    restore(Settings(home=tmp_path / "again"), tmp_path / "backup.zip")
+    house = Courthouse(Settings(home=tmp_path / "again"))
+    assert house.record(run).events == events
+    house.close()
