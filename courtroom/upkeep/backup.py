@@ -79,6 +79,7 @@ def restore(settings: Settings, source: Path) -> int:
         with tempfile.TemporaryDirectory(dir=home, prefix=".restore-") as folder:
             again = Path(folder) / "again"
             count = _verify(source, again)
+            _let_go(again / STORE)
             _put_back_media(settings, again / "media")
             if (again / "imports").is_dir():
                 shutil.copytree(again / "imports", home / "imports", dirs_exist_ok=True)
@@ -121,6 +122,14 @@ def _put_back_media(settings: Settings, folder: Path) -> None:
         return
     for path in sorted(folder.iterdir()):
         media.storage.put(path.name, path.read_bytes())
+
+
+def _let_go(store: Path) -> None:
+    """Nobody drives what is put back, also where the process lives that drove it when the backup was written."""
+    with closing(sqlite3.connect(store, isolation_level=None)) as db:
+        tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        for table in sorted(tables & {"runs", "sweeps", "experiments"}):  # an older store has fewer
+            db.execute(f"UPDATE {table} SET owner = NULL, heartbeat = NULL WHERE owner IS NOT NULL")
 
 
 def _verify(path: Path, folder: Path) -> int:
