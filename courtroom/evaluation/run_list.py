@@ -11,7 +11,7 @@ from courtroom.engine.events import Verdict
 from courtroom.engine.run import Status
 from courtroom.errors import Unreadable, shown
 from courtroom.store.connection import Connection
-from courtroom.store.database import Database
+from courtroom.store.database import Database, marks
 from courtroom.store.rows import read
 from courtroom.strict import Strict
 
@@ -122,8 +122,7 @@ class RunList:
     def there(self, runs: Iterable[str]) -> list[str]:
         """Those of the runs that are on record, in the given order."""
         named = list(runs)
-        marks = ", ".join("?" * len(named))
-        rows = self._connection.execute(f"SELECT id FROM runs WHERE id IN ({marks})", named)
+        rows = self._connection.execute(f"SELECT id FROM runs WHERE id IN ({marks(named)})", named)
         known = {row["id"] for row in rows}
         return [run for run in named if run in known]
 

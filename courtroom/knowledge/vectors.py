@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from courtroom.knowledge.embedding import Embedding, Vectors
-from courtroom.store.database import Database
+from courtroom.store.database import Database, marks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,9 +55,9 @@ class Remembered:
         known = {}
         for start in range(0, len(digests), 500):
             some = digests[start : start + 500]
-            marks = ", ".join("?" * len(some))
             rows = self._database.connection.execute(
-                f"SELECT digest, vector FROM vectors WHERE embedding = ? AND digest IN ({marks})", (self.name, *some)
+                f"SELECT digest, vector FROM vectors WHERE embedding = ? AND digest IN ({marks(some)})",
+                (self.name, *some),
             )
             known.update({row["digest"]: np.frombuffer(row["vector"], np.float16) for row in rows})
         return known
