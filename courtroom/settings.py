@@ -72,6 +72,16 @@ class Settings(BaseSettings):
         return self.home / "courtroom.log"
 
 
+def variables() -> frozenset[str]:
+    """The names of all variables that are settings."""
+    names: set[str] = set()
+    for name, field in Settings.model_fields.items():
+        alias = field.validation_alias
+        choices = alias.choices if isinstance(alias, AliasChoices) else [f"COURTROOM_{name.upper()}"]
+        names |= {one for one in choices if isinstance(one, str) and one.startswith("COURTROOM_")}
+    return frozenset(names)
+
+
 def from_environment() -> Settings:
     """The settings that the environment gives.
 

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings, from_environment
+from courtroom.settings import variables as settings_variables
 from courtroom.upkeep.doctor.result import CheckResult, fine, wrong
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 PREFIX = "COURTROOM_"
-KNOWN = ("COURTROOM_DATABASE", "COURTROOM_REAL_DATA")
-"""Variables besides those that have the name of a setting: of the store, and of tests and benchmarks."""
+KNOWN = ("COURTROOM_REAL_DATA",)
+"""Variables of tests and benchmarks, besides the settings."""
 ROOM = 2**30
 """Bytes that should be free: runs with many members, and videos, take some."""
 
@@ -52,7 +53,7 @@ def _library(wanted: Requirement) -> str:
 
 def variables(environment: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
     """COURTROOM_* variables that nothing reads, with what was probably meant, and values that do not fit."""
-    known = [*(PREFIX + name.upper() for name in Settings.model_fields if name != "server"), *KNOWN]
+    known = [*sorted(settings_variables()), *KNOWN]
     given = [name for name in environment if name.upper().startswith(PREFIX)]
     unknown = [name for name in given if name.upper() not in known]
     for name in sorted(unknown):
