@@ -19,6 +19,6 @@ WORKDIR /home/courtroom
 ENV COURTROOM_HOME=/store
 VOLUME /store
 EXPOSE 8501
-HEALTHCHECK --start-period=30s \
-    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://localhost:8501/_stcore/health', timeout=5)"]
+HEALTHCHECK --start-period=30s --timeout=20s \
+    CMD ["courtroom", "health", "--app", "http://localhost:8501"]
 CMD ["courtroom", "app", "--host", "0.0.0.0", "--port", "8501", "--server.headless", "true"]

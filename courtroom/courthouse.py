@@ -34,14 +34,16 @@ from courtroom.evaluation.family import Kin, family
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.search import Knowledge
 from courtroom.knowledge.taking_in import TakingIn, go_on, waiting
-from courtroom.media.store import MediaStore
+from courtroom.media.store import media_of
 from courtroom.models.apart import refuse
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.connections import Connections
+from courtroom.models.keys import scrubbed
 from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
+from courtroom.models.telemetry import telemetry
 from courtroom.panel.panels import PanelStore
 from courtroom.questions.asides import AsideStore
 from courtroom.questions.audience import AudienceStore
@@ -91,8 +93,8 @@ class Courthouse:
         self._more = tuple(procedures)
         self.connections = Connections.read(self.settings.connections, connections)
         self.database = Database(self.settings.database)
-        self._log = LogFile(self.settings.log)
-        self.media = MediaStore(self.settings.media)
+        self._log = LogFile(self.settings.log_file, self.settings.log == "json", scrubbed)
+        self.media = media_of(self.settings)
         self.library = Library(self.database, self.media)
         self.datasets = Datasets(self.database)
         self.store = RunStore(self.database)
@@ -111,6 +113,7 @@ class Courthouse:
         self._pools: set[str] = set()
         self._offering = threading.Lock()
         self._streaming = streaming
+        self._telemetry = telemetry()
         self._warmed = False
         self._lock = threading.Lock()
         self._runner: Runner | None = None
@@ -230,13 +233,14 @@ class Courthouse:
                 self._runner = Runner(
                     self.store,
                     self.procedures,
-                    Asker(self.answers, self.pool, self.writer),
+                    Asker(self.answers, self.pool, self.writer, self._telemetry),
                     self.writer,
                     self.knowledge,
                     self.capabilities,
                     self.people,
                     self._warm,
                     self._streaming,
+                    self._telemetry,
                 )
             return self._runner
 
@@ -387,6 +391,7 @@ class Courthouse:
                 self._runner.close(pool.close if isinstance(pool, ModelPool) else None)
                 self._runner = None
         self.writer.close()
+        self._telemetry.close()
         if "knowledge" in self.__dict__:
             self.knowledge.close()
         self.database.close()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -21,6 +24,10 @@ class Settings(BaseSettings):
     chroma_port: int = 8000
     embedding: str = "hashed-ngrams"
     connections: Path | None = None
+    media: str = Field("", pattern=r"^([a-z0-9]+://[^@]+)?$")
+    """Where media are kept, as an fsspec URL such as `s3://bucket/folder`; empty is the folder of everything else."""
+    log: Literal["text", "json"] = "text"
+    """The form of the log; as JSON it is written to standard error too."""
     data_folder: Path | None = None
     """The folder whose files and folders visitors of the app may import as datasets; None is none of the server's files."""
 
@@ -38,9 +45,16 @@ class Settings(BaseSettings):
         return self.home / "courtroom.sqlite"
 
     @property
-    def media(self) -> Path:
-        """Media by content hash."""
+    def media_folder(self) -> Path:
+        """Media by content hash; with an object storage, copies of those that were used here."""
+        if self.media.startswith("file://"):
+            return Path(url2pathname(urlsplit(self.media).path))
         return self.home / "media"
+
+    @property
+    def media_storage(self) -> str:
+        """The URL of the object storage that keeps the media; empty where a folder does."""
+        return "" if self.media.startswith("file://") else self.media
 
     @property
     def chroma(self) -> Path:
@@ -53,7 +67,7 @@ class Settings(BaseSettings):
         return self.home / "words"
 
     @property
-    def log(self) -> Path:
+    def log_file(self) -> Path:
         """The log file."""
         return self.home / "courtroom.log"
 

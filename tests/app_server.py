@@ -40,6 +40,7 @@ def app_server(
     environment: Mapping[str, str] | None = None,
     command: Sequence[str] = STREAMLIT,
     port_option: str = "--server.port",
+    path: str = "",
 ) -> Iterator[AppServer]:
     """The app over a store, on a free port; ends with a look into what it wrote.
 
@@ -48,16 +49,18 @@ def app_server(
         folder: where the command is started.
         command: what opens the app.
         port_option: how the command is told the port.
+        path: under which the app answers, such as `/court`.
 
     Raises:
         AssertionError: the app ended by itself, or its log holds a traceback.
     """
     home.mkdir(parents=True, exist_ok=True)
-    port, written = _free_port(), home / "streamlit.log"
+    port, written = free_port(), home / "streamlit.log"
+    under = ("--server.baseUrlPath", path) if path else ()
     with (
         written.open("wb") as log,
         subprocess.Popen(
-            [*command, "--server.headless", "true", port_option, str(port)],
+            [*command, "--server.headless", "true", port_option, str(port), *under],
             cwd=folder,
             env={**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)},
             stdout=log,
@@ -65,7 +68,7 @@ def app_server(
         ) as process,
     ):
         try:
-            yield AppServer(_answering(port, process.poll, written), process.pid)
+            yield AppServer(_answering(port, process.poll, written, path), process.pid)
         finally:
             process.terminate()
     _without_traceback(written)
@@ -78,7 +81,7 @@ def forked_app(home: Path) -> Iterator[AppServer]:
     Raises:
         AssertionError: the app ended by itself, or its log holds a traceback.
     """
-    port, written = _free_port(), home / "streamlit.log"
+    port, written = free_port(), home / "streamlit.log"
     with forks.Fork(_serve, port, written, environment={**os.environ, "COURTROOM_HOME": str(home)}) as process:
         yield AppServer(_answering(port, lambda: process.returncode, written), process.pid)
         process.kill()
@@ -101,20 +104,22 @@ def _serve(port: int, written: Path) -> None:
     main(["run", "app.py", "--server.headless", "true", "--server.port", str(port)])
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
     return port
 
 
-def _answering(port: int, ended: Callable[[], int | None], written: Path) -> str:
+def _answering(port: int, ended: Callable[[], int | None], written: Path, path: str = "") -> str:
     """The address of the server at this port, once it answers."""
-    url = f"http://localhost:{port}"
+    url = f"http://localhost:{port}{path}"
     while True:
         try:
             urllib.request.urlopen(f"{url}/_stcore/health").close()
             return url
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{url} answers with {error.code}") from error
         except (urllib.error.URLError, ConnectionError):
             assert ended() is None, written.read_text()
             time.sleep(0.05)

@@ -36,7 +36,14 @@ hypothesis.settings.load_profile("patient")
 PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")
 """In the names of tests that kill a process."""
-SLOW = {"test_closing.py", "test_docs.py", "test_figures.py", "test_forks.py", "test_package.py"}
+SLOW = {
+    "test_chroma_server.py",
+    "test_closing.py",
+    "test_docs.py",
+    "test_figures.py",
+    "test_forks.py",
+    "test_package.py",
+}
 """Files whose tests take long by what they try: benchmarks and installations are run, limits of time are reached. So do
 the attacks: each file tries a long list of them."""
 NAMES = ("streamlit", "litellm", "chromadb", "pydantic", "plotly")

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,20 @@ from tests.openai_server import OpenAIServer
 COMMANDS = list(dict.fromkeys(commands()))
 ONCE = {re.sub(r"^(?:[A-Z_]+=\S+ )+", "", command.text): command for command in COMMANDS}
 """Each command, without the variables that are set before it, with a place where it stands."""
-NOT_RUN = {"pip", "uv", "docker", "ruff", "mypy", "lint-imports", "pytest", "pre-commit", "source", "python3"}
+NOT_RUN = {
+    "pip",
+    "uv",
+    "docker",
+    "chroma",
+    "litellm",
+    "ruff",
+    "mypy",
+    "lint-imports",
+    "pytest",
+    "pre-commit",
+    "source",
+    "python3",
+}
 """Commands that install, or that the tests are run with: of these, only the files that they name are looked up."""
 TRAINING = "courtroom.procedures.verdict.train"
 """Trains a large model; here only its arguments are read. See tests/test_training.py."""
@@ -119,7 +133,8 @@ def perform(text: str, desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
     elif words[:2] == ["courtroom", "app"]:
         monkeypatch.setenv("PYTHONPATH", str(ROOT))
         command = [sys.executable, "-m", "courtroom", "app", *words[2:]]
-        with app_server(folder / "home", folder, command=command):
+        under = next((after for word, after in pairwise(words) if word == "--server.baseUrlPath"), "")
+        with app_server(folder / "home", folder, command=command, path=f"/{under}" if under else ""):
             pass
     elif words[0] == "courtroom" or words[:3] == ["python", "-m", "courtroom"]:
         desk.put(folder / "home")

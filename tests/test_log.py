@@ -1,16 +1,20 @@
-"""The log file: no text from outside can look like a record, and a closed courthouse holds no file."""
+"""The log: no text from outside can look like a record, no key is in it, and a closed courthouse holds no file."""
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
 
 import pytest
 
 from courtroom.courthouse import Courthouse
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from tests.openai_server import OpenAIServer
 
 FORGED = "2026-01-01 00:00:00,000 INFO courtroom: all is well"
+KEY = "sk-very-secret-0123456789"
 LOG = logging.getLogger("courtroom.models")
 
 
@@ -23,7 +27,7 @@ def test_a_message_with_line_ends_is_one_line(tmp_path: Path, end: str) -> None:
     house = Courthouse(Settings(home=tmp_path))
     LOG.warning("the server said: %s", f"no{end}{FORGED}")
     house.close()
-    (line,) = written(house.settings.log)
+    (line,) = written(house.settings.log_file)
     assert "the server said: no\\" in line
     assert line.endswith(FORGED)
 
@@ -35,7 +39,7 @@ def test_a_traceback_keeps_its_lines_and_none_of_them_looks_like_a_record(tmp_pa
     except ValueError:
         LOG.exception("failed")
     house.close()
-    first, *trace = written(house.settings.log)
+    first, *trace = written(house.settings.log_file)
     assert first.endswith("failed")
     assert "test_log.py" in "".join(trace)
     assert trace[-1].strip() == f"{FORGED}\\x1b[2J"
@@ -53,3 +57,41 @@ def test_a_closed_courthouse_has_no_log_file_open(tmp_path: Path) -> None:
         house.close()
     assert log.handlers == before
     assert [len(written(tmp_path / name / "courtroom.log")) for name in ("one", "two")] == [1, 1]
+
+
+def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with OpenAIServer(faults=1.0, only=("500",)) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        house = Courthouse(Settings(home=tmp_path, log="json"))
+        model = {"id": "openai/real", "attempts": 1}
+        setup = CyberJurorsSetup.model_validate({"jury_size": 3, "rounds": 1, "model": model})
+        run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
+        house.runner.go(run)
+        house.runner.wait(run, 60)
+        path = next(call.path for call in house.record(run).calls)
+        LOG.warning("a key: %s, and a line\u2028more\x9b31m of %s", KEY, "证据")
+        house.close()
+    lines = written(house.settings.log_file)
+    told = [json.loads(line) for line in lines]
+    assert capsys.readouterr().err.splitlines() == lines
+    assert {one["level"] for one in told} >= {"WARNING"}
+    assert [one for one in told if one.get("run") == run and one.get("path") == path]
+    assert told[-1]["message"] == "a key: …, and a line\u2028more\x9b31m of 证据"
+    assert "run" not in told[-1]
+    assert KEY not in "".join(lines)
+
+
+def test_an_exception_in_a_log_in_json_is_part_of_its_line(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path, log="json"))
+    try:
+        raise ValueError(f"no {KEY}\n{FORGED}")
+    except ValueError:
+        LOG.exception("failed")
+    house.close()
+    (line,) = written(house.settings.log_file)
+    told = json.loads(line)
+    assert (told["level"], told["logger"], told["message"]) == ("ERROR", "courtroom.models", "failed")
+    assert told["error"].endswith(f"ValueError: no …\n{FORGED}")

@@ -134,7 +134,14 @@ def test_the_wheel_asks_for_what_the_code_imports(wheel: Path, tmp_path: Path) -
     zipfile.ZipFile(wheel).extractall(tmp_path)
     (folder,) = tmp_path.glob("*.dist-info")
     wanted = {Requirement(line).name.lower().replace("_", "-") for line in PathDistribution(folder).requires or ()}
-    other = {"PIL": "pillow", "cv2": "opencv-python-headless", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+    other = {
+        "PIL": "pillow",
+        "cv2": "opencv-python-headless",
+        "google": "protobuf",
+        "opentelemetry": "opentelemetry-sdk",
+        "sklearn": "scikit-learn",
+        "yaml": "pyyaml",
+    }
     imported = {
         name
         for path in [*ROOT.glob("courtroom/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]

@@ -43,11 +43,15 @@ def written(messages: Found, language: str = "zh") -> str:
     return "\n".join(line for line in lines if not line.strip('"').startswith(dated))
 
 
-if __name__ == "__main__":
-    text = written(found())
-    path_of("zh").write_text(text, encoding="utf-8")
+def main() -> None:
+    """Bring the catalogue up to the source, and list what has no translation."""
+    path_of("zh").write_text(written(found()), encoding="utf-8")
     with path_of("zh").open("rb") as file:
         bare = [message.id for message in read_po(file) if message.id and not any(message.string or "")]
     print(f"{len(bare)} messages have no translation.")
     for message in bare:
         print(f"  {message}")
+
+
+if __name__ == "__main__":
+    main()

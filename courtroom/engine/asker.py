@@ -10,14 +10,15 @@ from courtroom.engine.payments import Payer, Payment
 from courtroom.engine.ports import Permit
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Model, Reply, Request, Watch
+from courtroom.models.telemetry import NO_TELEMETRY, Telemetry
 from courtroom.store.writer import Writer
 
 
 class Asker:
     """Asks each question once, however many runs want to know, and keeps the answer before giving it."""
 
-    def __init__(self, answers: AnswerStore, model: Model, writer: Writer) -> None:
-        self._answers, self._model, self._writer = answers, model, writer
+    def __init__(self, answers: AnswerStore, model: Model, writer: Writer, telemetry: Telemetry = NO_TELEMETRY) -> None:
+        self._answers, self._model, self._writer, self._telemetry = answers, model, writer, telemetry
         self._under_way: dict[str, asyncio.Task[Reply]] = {}
         self._persons: set[str] = set()
         self._arrived: list[Arrived] = []
@@ -55,7 +56,12 @@ class Asker:
 
     async def _ask(self, request: Request, payer: Payer, watch: Watch | None, model: Model) -> Reply:
         try:
-            reply = await model.answer(request, watch)
+            with self._telemetry.call(payer.run, payer.path, request.spec.id) as told:
+                try:
+                    reply = told.paid = await model.answer(request, watch)
+                except ModelError as failure:
+                    told.paid = failure.paid
+                    raise
         except ModelError as failure:
             await self._kept(Arrived(request, payer, None, Payment.of(failure.paid)))
             raise

@@ -22,7 +22,9 @@ from courtroom.engine.run import Steering
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.models.keys import KEYS
+from courtroom.models.telemetry import Telemetry
 from courtroom.store.failures import OUTAGES
+from courtroom.store.log import about
 from courtroom.store.writer import Writer
 
 log = logging.getLogger(__name__)
@@ -45,9 +47,17 @@ class DrivenRuns:
     """Drives runs, each in at most one process at a time. Async methods are awaited on the loop."""
 
     def __init__(
-        self, store: RunStore, writer: Writer, driver: Driver, loop: Loop, set_up: SetUp, streaming: bool
+        self,
+        store: RunStore,
+        writer: Writer,
+        driver: Driver,
+        loop: Loop,
+        set_up: SetUp,
+        streaming: bool,
+        telemetry: Telemetry,
     ) -> None:
         self._store, self._writer, self._driver, self._loop = store, writer, driver, loop
+        self._telemetry = telemetry
         self._set_up, self._streaming = set_up, streaming
         self._runs: dict[str, DrivenRun] = {}
         self._lives: dict[str, Live] = {}
@@ -179,6 +189,10 @@ class DrivenRuns:
 
     async def _drive(self, driven: DrivenRun) -> None:
         KEYS.set(driven.keys)
+        with about(run=driven.run):
+            await self._driven(driven)
+
+    async def _driven(self, driven: DrivenRun) -> None:
         run, say = driven.run, partial(self._store.set_status, driven.run)
         hand = Hand(self._store.lease, run, self._driver.owner, self._writer, partial(self._wrong, driven))
         try:
@@ -188,7 +202,8 @@ class DrivenRuns:
             if not self._beats:
                 self._beats = True
                 self._loop.watch(self._beat())
-            await drive.go()
+            with self._telemetry.run(run, drive.procedure.name):
+                await drive.go()
         except asyncio.CancelledError:
             if self._store.control(run).stopped:
                 hand.do(partial(say, "paused", "Stopped. Run it on at any time; nothing is lost."))

@@ -23,6 +23,7 @@ from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withh
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, RECORDED, ModelSpec
 from courtroom.models.task import Task
+from courtroom.store.log import about
 
 A = TypeVar("A", bound=BaseModel)
 log = logging.getLogger(__name__)
@@ -70,6 +71,10 @@ class Exchange(Generic[A]):
 
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
+        with about(path=self._path):
+            return await self._answered()
+
+    async def _answered(self) -> A | None:
         request = await self.request()
         while not await self._asked(request):
             self._series += 1

@@ -27,6 +27,7 @@ from courtroom.engine.setup import Setup
 from courtroom.engine.store import READ_ONLY, RunStore
 from courtroom.errors import CourtroomError
 from courtroom.models.keys import KEYS
+from courtroom.models.telemetry import NO_TELEMETRY, Telemetry
 from courtroom.store.writer import Writer, plainly
 
 T = TypeVar("T")
@@ -41,6 +42,7 @@ class Runner:
         writer: writes all that is written of runs on the loop.
         warm: awaited before each run, with its procedure and its complete setup: what it needs is loaded before its clock starts.
         streaming: whether answers are to stream in, where a model can.
+        telemetry: is notified of runs under way.
     """
 
     def __init__(
@@ -54,13 +56,14 @@ class Runner:
         seats: Seats,
         warm: Callable[[Procedure, Setup], Coroutine[Any, Any, None]],
         streaming: bool = False,
+        telemetry: Telemetry = NO_TELEMETRY,
     ) -> None:
         self.driver = Driver()
         self._store, self._procedures, self._asker, self._writer = store, procedures, asker, writer
         self._knowledge, self._sight, self._seats, self._warm = knowledge, sight, seats, warm
         self._loop = Loop()
         self._taking_up: Gathered[Callable[[], Drive], Drive] = Gathered(lambda some: asyncio.to_thread(each, some))
-        self._driven = DrivenRuns(store, writer, self.driver, self._loop, self._set_up, streaming)
+        self._driven = DrivenRuns(store, writer, self.driver, self._loop, self._set_up, streaming, telemetry)
 
     def record(self, run: str) -> Record:
         """A run as it stands on record."""

@@ -16,7 +16,7 @@ import base64
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from courtroom.engine.answers import AnswerStore
@@ -25,22 +25,13 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments.recorded_calls import RecordedCall, recorded_calls, spans_of, texts_of
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.table import CellRow
-from courtroom.models.card import provider
-from courtroom.models.spec import OFFLINE, PERSON
+from courtroom.models.conventions import SCHEMA, provider_name, resource, staying
 from courtroom.version import __version__
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
 
 MISSING = "Spans need the extra `otel`: pip install 'courtroom[otel]'."
-PLAIN = frozenset({"content-type", "content-encoding", "user-agent"})
-"""Headers that say what is sent, and nothing of who sends it."""
-SCHEMA = "https://opentelemetry.io/schemas/1.41.0"
-PROVIDERS: Mapping[str, str] = {
-    "azure": "azure.ai.openai", "azure_ai": "azure.ai.inference", "bedrock": "aws.bedrock", "gemini": "gcp.gemini",
-    "mistral": "mistral_ai", "vertex_ai": "gcp.vertex_ai", "watsonx": "ibm.watsonx.ai", "xai": "x_ai",
-}  # fmt: skip
-"""Providers that the conventions call otherwise than LiteLLM does."""
 
 
 def traces(
@@ -68,7 +59,6 @@ def trace(
     found: ExperimentResults, row: CellRow, record: Record, answers: AnswerStore, texts: bool = False
 ) -> Sequence[ReadableSpan]:
     """The spans of one run: its stages and calls as they ended, itself last."""
-    from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -76,8 +66,7 @@ def trace(
 
     kept = InMemorySpanExporter()
     ids = _ids(record.run.id)
-    resource = Resource({"service.name": "courtroom", "service.version": __version__})
-    provider_ = TracerProvider(resource=resource, id_generator=ids, shutdown_on_exit=False)
+    provider_ = TracerProvider(resource=resource(), id_generator=ids, shutdown_on_exit=False)
     provider_.add_span_processor(SimpleSpanProcessor(kept))
     tracer = provider_.get_tracer("courtroom", __version__, SCHEMA)
     run = record.run
@@ -146,7 +135,7 @@ def send(several: Iterator[Sequence[ReadableSpan]], endpoint: str | None) -> int
         from opentelemetry.sdk.trace.export import SpanExportResult
     except ModuleNotFoundError as error:
         raise CourtroomError(MISSING) from error
-    exporter: Any = OTLPSpanExporter(endpoint=endpoint, session=_session(to_another=endpoint is not None))
+    exporter: Any = OTLPSpanExporter(endpoint=endpoint, session=staying(to_another=endpoint is not None))
     many = 0
     try:
         for spans in several:
@@ -159,22 +148,6 @@ def send(several: Iterator[Sequence[ReadableSpan]], endpoint: str | None) -> int
     finally:
         exporter.shutdown()
     return many
-
-
-def _session(to_another: bool) -> Any:
-    """Follows no redirect, and gives another address than the variables' nothing of what they say: no header, no certificate."""
-    import requests
-
-    class Staying(requests.Session):
-        def request(self, *args: Any, **given: Any) -> Any:
-            if to_another:
-                given["cert"] = None
-                given["headers"] = {
-                    name: value for name, value in given.get("headers", {}).items() if name.lower() in PLAIN
-                }
-            return super().request(*args, **{**given, "allow_redirects": False})
-
-    return Staying()
 
 
 def _of_run(found: ExperimentResults, row: CellRow, record: Record) -> dict[str, Any]:
@@ -196,7 +169,7 @@ def _of_call(record: Record, one: RecordedCall, texts: bool) -> dict[str, Any]:
     call, member = one.call, record.member(one.call.member)
     known: dict[str, Any] = {
         "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": _provider(call.model),
+        "gen_ai.provider.name": provider_name(call.model),
         "gen_ai.request.model": call.model,
         "gen_ai.response.model": call.answered or None,
         "gen_ai.response.finish_reasons": (one.reply.finish,) if one.reply else None,
@@ -235,13 +208,6 @@ def _measured(found: ExperimentResults, row: CellRow) -> Iterator[tuple[str, flo
     for measure in found.measures:
         if scored and measure.each and (value := measure.each(scored)) is not None:
             yield measure.name, value
-
-
-def _provider(model: str) -> str:
-    if model in (OFFLINE, PERSON):
-        return f"courtroom.{model}"
-    named = provider(model)
-    return PROVIDERS.get(named, named) or "unknown"
 
 
 def _ids(run: str) -> Any:

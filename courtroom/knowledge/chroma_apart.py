@@ -17,6 +17,9 @@ from typing import Any
 from courtroom.knowledge import chroma_process
 from courtroom.knowledge.chroma_process import SIZE
 
+PATIENCE_S = 2.0
+"""For a process that ends by itself."""
+
 
 class Broken(Exception):
     """Chroma failed; what it holds can be made anew."""
@@ -57,8 +60,12 @@ class ChromaApart:
         return reply.get("value")
 
     def close(self) -> None:
-        """End the process; what it has written is on disk only after it was asked to `close`."""
+        """End the process; what it has written is on disk only after it was asked to `finish`."""
         with self._lock:
+            if self._process is not None and self._process.stdin is not None:
+                with suppress(OSError, subprocess.TimeoutExpired):  # by itself, as it takes its temporary files along
+                    self._process.stdin.close()
+                    self._process.wait(PATIENCE_S)
             self._end()
 
     def _start(self) -> None:

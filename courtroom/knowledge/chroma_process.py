@@ -10,9 +10,11 @@ import json
 import os
 import pickle
 import select
+import shutil
 import sqlite3
 import struct
 import sys
+import tempfile
 from contextlib import closing
 from typing import Any, BinaryIO
 
@@ -32,6 +34,7 @@ class Server:
     def __init__(self) -> None:
         self._client: Any = None
         self._collection: Any = None
+        self._view: tempfile.TemporaryDirectory[str] | None = None
 
     def ready(self) -> str:
         """The version of Chroma."""
@@ -68,6 +71,20 @@ class Server:
         self._connect(folder)
         self._collection = self._client.get_collection(name, embedding_function=None)
         return int(self._collection.count())
+
+    def look(self, folder: str, name: str) -> int:
+        """Open a folder without a change to it: Chroma writes to its SQLite file even where it only answers questions."""
+        self.close()
+        if self._view is not None:
+            self._view.cleanup()
+        self._view = tempfile.TemporaryDirectory(prefix="courtroom-graph-")
+        for path, _, files in os.walk(folder):
+            seen = os.path.join(self._view.name, os.path.relpath(path, folder))
+            os.makedirs(seen, exist_ok=True)
+            for file in files:
+                place = shutil.copyfile if file.endswith(".sqlite3") else os.symlink
+                place(os.path.join(path, file), os.path.join(seen, file))
+        return self.open(self._view.name, name)
 
     def upsert(self, ids: list[str], vectors: Any, metadatas: list[dict[str, Any]]) -> None:
         """Write vectors, an array of shape (ids, dimensions)."""

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
 
@@ -85,7 +84,7 @@ class DiskGraph:
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name = folder, name
         self._reader = ChromaApart()
-        self._opened: tuple[Seal, TemporaryDirectory[str]] | None = None
+        self._opened: Seal | None = None
         if (folder / "chroma.sqlite3").exists():  # of an earlier version, which kept the vectors there
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -153,10 +152,8 @@ class DiskGraph:
 
     def close(self) -> None:
         """End the process that reads it."""
-        opened, self._opened = self._opened, None
+        self._opened = None
         self._reader.close()
-        if opened is not None:
-            opened[1].cleanup()
 
     def check(self, seal: Seal) -> None:
         """Open it, where this process has not: only files that are as they were written.
@@ -164,31 +161,15 @@ class DiskGraph:
         Raises:
             Broken: they are not, or Chroma can't read them.
         """
-        if self._opened is not None and self._opened[0] == seal and self._reader.running:
+        if self._opened == seal and self._reader.running:
             return
         self.close()
         files = self._folder / seal.folder
         if not whole(files, seal.files):
             raise Broken("its files are not as they were written")
-        view = _view(files)
-        self._opened = seal, view
-        if self._reader.ask("open", view.name, self._name) != seal.count:
+        if self._reader.ask("look", str(files.resolve()), self._name) != seal.count:
             raise Broken("it does not hold what it held when it was written")
-
-
-def _view(files: Path) -> TemporaryDirectory[str]:
-    """The same files for a reader: Chroma writes to its SQLite file even where it is asked nothing but questions."""
-    view = TemporaryDirectory(prefix="courtroom-graph-")
-    for path in files.rglob("*"):
-        seen = Path(view.name) / path.relative_to(files)
-        if path.is_dir():
-            seen.mkdir(parents=True)
-        elif path.suffix == ".sqlite3":
-            shutil.copyfile(path, seen)
-        else:
-            seen.parent.mkdir(parents=True, exist_ok=True)
-            seen.symlink_to(path.resolve())
-    return view
+        self._opened = seal
 
 
 class ServerGraph:

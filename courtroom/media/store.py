@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import tempfile
 import threading
@@ -13,9 +14,12 @@ from pathlib import Path
 
 from courtroom.errors import MediaError
 from courtroom.media.medium import MediumKind
+from courtroom.media.object_storage import ObjectStorage
 from courtroom.media.pictures import ImageFacts, inspect_image, small_jpeg
 from courtroom.media.types import ENDINGS, sniff
 from courtroom.media.videos import MAX_FRAMES, Frame, VideoFacts, clock, inspect_video, sample_frames
+from courtroom.settings import Settings
+from courtroom.store.writer import plainly
 
 __all__ = [
     "MAX_FRAMES",
@@ -27,17 +31,28 @@ __all__ = [
     "clock",
     "inspect_image",
     "inspect_video",
+    "media_of",
 ]
+
+log = logging.getLogger(__name__)
 
 _PICTURE, _VIDEO = threading.Lock(), threading.Lock()
 """All members of a panel ask for the same media at once; one of them decodes, the others wait for what it has found."""
 
 
 class MediaStore:
-    """Media files under their SHA-256, with the ending of what they really are."""
+    """Media files under their SHA-256, with the ending of what they really are.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: where they are kept.
+        storage: where they are kept instead; the folder then holds copies of what was used here, and may be deleted.
+    """
+
+    def __init__(self, folder: Path, storage: ObjectStorage | None = None) -> None:
         self.folder = folder
+        self.storage = storage
+        self._stored: set[str] = set()  # names that are known to be in the storage
+        self._checked: set[Path] = set()
 
     @contextmanager
     def taking(self, files: Mapping[str, bytes]) -> Iterator[Mapping[str, str]]:
@@ -49,22 +64,51 @@ class MediaStore:
             MediaError: a file is neither a picture nor a video.
         """
         targets = {name: self._target(data, Path(name).name) for name, data in files.items()}
-        new = {target: files[name] for name, target in targets.items() if not target.exists()}
+        contents = {target: files[name] for name, target in targets.items()}
         placed: list[Path] = []
+        stored: list[str] = []
         try:
-            if new:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-                    for target, data in new.items():
-                        (Path(folder) / target.name).write_bytes(data)
-                    for target in new:
-                        os.replace(Path(folder) / target.name, target)
-                        placed.append(target)
+            self._place({target: data for target, data in contents.items() if not target.exists()}, placed)
+            if self.storage is not None:
+                self._store(self.storage, contents, stored)
             yield {name: target.name.partition(".")[0] for name, target in targets.items()}
         except BaseException:
             for target in placed:
                 target.unlink(missing_ok=True)
+            for name in stored:
+                self._take_out(name)
             raise
+
+    def _place(self, new: Mapping[Path, bytes], placed: list[Path]) -> None:
+        """Write files under other names first, so that each is there whole or not at all."""
+        if not new:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            for target, data in new.items():
+                (Path(folder) / target.name).write_bytes(data)
+            for target in new:
+                os.replace(Path(folder) / target.name, target)
+                placed.append(target)
+
+    def _store(self, storage: ObjectStorage, contents: Mapping[Path, bytes], stored: list[str]) -> None:
+        for target, data in contents.items():
+            if target.name in self._stored:
+                continue
+            there = storage.size(target.name)
+            if there != len(data):  # of another size: a writer broke off, where the storage shows half a file
+                if there is None:
+                    stored.append(target.name)
+                storage.put(target.name, data)
+            self._stored.add(target.name)
+
+    def _take_out(self, name: str) -> None:
+        assert self.storage is not None
+        self._stored.discard(name)
+        try:
+            self.storage.delete(name)
+        except MediaError:
+            log.exception("%s stays in the storage; no case needs it", name)
 
     def take(self, data: bytes, name: str) -> str:
         """Keep one file and return its SHA-256; see `taking`."""
@@ -78,15 +122,68 @@ class MediaStore:
         return self.folder / f"{hashlib.sha256(data).hexdigest()}{ENDINGS[found[1]][0]}"
 
     def path(self, sha256: str) -> Path:
-        """Where a file is kept.
+        """Where a file is on this machine; it is copied there from the storage, if there is one.
 
         Raises:
-            MediaError: it isn't there.
+            MediaError: it isn't there, is damaged, or the storage does not answer.
         """
-        for endings in ENDINGS.values():
-            if (path := self.folder / f"{sha256}{endings[0]}").is_file():
+        names = [f"{sha256}{endings[0]}" for endings in ENDINGS.values()]
+        for name in names:
+            if (path := self.folder / name).is_file() and self._whole(path, sha256):
                 return path
+        for name in names if self.storage is not None else ():
+            if (data := self.read(name)) is not None:
+                if hashlib.sha256(data).hexdigest() != sha256:
+                    raise MediaError(
+                        "A picture or video of this case is damaged in the storage. `courtroom doctor` names it."
+                    )
+                with plainly("then try again"):
+                    self._place({self.folder / name: data}, [])
+                return self.folder / name
         raise MediaError("A picture or video of this case is missing from the store. Upload the case again.")
+
+    def _whole(self, path: Path, sha256: str) -> bool:
+        """Whether a copy can be used: compared once, as the original is elsewhere and can be copied again."""
+        if self.storage is not None and path not in self._checked:
+            with path.open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
+                    return False
+            self._checked.add(path)
+        return True
+
+    def names(self) -> list[str]:
+        """The names of all files that are kept, also of damaged ones.
+
+        Raises:
+            MediaError: the storage does not answer.
+        """
+        if self.storage is not None:
+            return self.storage.names()
+        return sorted(path.name for path in self.folder.glob("*") if path.is_file())
+
+    def read(self, name: str) -> bytes | None:
+        """A file as it is kept, whole or not; None where it isn't there.
+
+        Raises:
+            MediaError: the storage does not answer.
+        """
+        if self.storage is not None:
+            return self.storage.read(name)
+        path = self.folder / name
+        return path.read_bytes() if path.is_file() else None
+
+    def set_aside(self, name: str, under: str) -> None:
+        """Give a kept file another name, so that it is not used.
+
+        Raises:
+            MediaError: the storage does not answer.
+        """
+        if self.storage is None:
+            (self.folder / name).rename(self.folder / under)
+        elif (data := self.storage.read(name)) is not None:
+            self.storage.put(under, data)
+            self.storage.delete(name)
+            self._stored.discard(name)
 
     def check(self, kind: MediumKind, sha256: str, name: str) -> None:
         """Check a kept file; decoded once, as its content never changes.
@@ -114,6 +211,12 @@ class MediaStore:
         """
         with _VIDEO:
             return _frames(self.path(sha256), count)
+
+
+def media_of(settings: Settings) -> MediaStore:
+    """Where the settings keep media."""
+    url = settings.media_storage
+    return MediaStore(settings.media_folder, ObjectStorage(url) if url else None)
 
 
 def check_medium(kind: MediumKind, source: Path | bytes, name: str) -> None:

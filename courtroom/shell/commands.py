@@ -22,7 +22,7 @@ from courtroom.shell.procedures import new_procedure, options, procedures
 from courtroom.shell.questions import audit, interview, mark, marks
 from courtroom.shell.runs import export, import_run, resume, run, runs, show
 from courtroom.shell.sweep import sweep
-from courtroom.shell.upkeep import backup, doctor, migrate
+from courtroom.shell.upkeep import backup, doctor, health, migrate
 from courtroom.store.database import explained
 from courtroom.store.failures import FAILURES
 
@@ -56,6 +56,7 @@ for command in (
     *QUESTIONS,
     procedures,
     doctor,
+    health,
     backup,
     migrate,
 ):

@@ -1,4 +1,4 @@
-"""The store from a shell: `doctor`, `backup` and `migrate`."""
+"""The store from a shell: `doctor`, `health`, `backup` and `migrate`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from courtroom.store.database import Database
 from courtroom.upkeep.backup import restore as put_back
 from courtroom.upkeep.backup import write
 from courtroom.upkeep.doctor import examine
+from courtroom.upkeep.health import app_health, store_health
 from courtroom.upkeep.moving import move, place_from
 
 SIGNS = {"fine": "ok", "mended": "mended", "wrong": "WRONG"}
@@ -43,6 +44,16 @@ def doctor(
             print(f"{SIGNS[result.state]}\t{result.about}\t{result.sentence}", flush=True)
     if json_:
         print(json.dumps([result.model_dump() for result in found], ensure_ascii=False))
+    raise typer.Exit(1 if any(result.state == "wrong" for result in found) else 0)
+
+
+def health(
+    app: Annotated[str, typer.Option(help="The app's address, e.g. http://localhost:8501; asked too.")] = "",
+) -> None:
+    """Whether the store, and the app, answer: exit code 0 or 1, for containers and monitors. Takes a second."""
+    found = [store_health(from_environment()), *([app_health(app)] if app else [])]
+    for result in found:
+        print(f"{SIGNS[result.state]}\t{result.about}\t{result.sentence}")
     raise typer.Exit(1 if any(result.state == "wrong" for result in found) else 0)
 
 

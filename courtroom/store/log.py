@@ -1,34 +1,56 @@
-"""The log file: a record's message stands in one line, so that no text from outside can look like a record."""
+"""The log: a record's message stands in one line, so that no text from outside can look like a record; as text or as JSON."""
 
 from __future__ import annotations
 
 import copy
+import json
 import logging
 import re
+import sys
 import threading
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 """Line breaks of every kind, and what steers a terminal."""
 INDENT = "    "
 
+Clean = Callable[[str], str]
+"""Takes keys out of a text."""
+
+_about: ContextVar[Mapping[str, str]] = ContextVar("_about", default={})  # noqa: B039  never changed in place
 _lock = threading.Lock()
 _open: Counter[str] = Counter()
 """How many hold each file open, by its path."""
 
 
+@contextmanager
+def about(**names: str) -> Iterator[None]:
+    """What is logged in the block, and in tasks that begin in it, is about this run, this path."""
+    before = _about.set({**_about.get(), **names})
+    try:
+        yield
+    finally:
+        _about.reset(before)
+
+
 class OneLine(logging.Formatter):
     """Line breaks of a message are written as `\\n`; a traceback's lines are indented."""
 
-    def __init__(self) -> None:
+    def __init__(self, clean: Clean = str) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+        self._clean = clean
 
     def format(self, record: logging.LogRecord) -> str:
         """One record as text."""
         own = copy.copy(record)
         own.exc_text = None  # another handler's form of the traceback is not indented
-        return super().format(own)
+        return self._clean(super().format(own))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
         """The record's line."""
@@ -43,23 +65,51 @@ class OneLine(logging.Formatter):
         return _indented(super().formatStack(stack_info))
 
 
+class AsJson(logging.Formatter):
+    """One object a line: `time` (ISO 8601, UTC), `level`, `logger`, `message`; `run`, `path` and `error` where there are any."""
+
+    def __init__(self, clean: Clean = str) -> None:
+        super().__init__()
+        self._clean = clean
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One record as JSON."""
+        told = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_about.get(),
+        }
+        if record.exc_info:
+            told["error"] = self.formatException(record.exc_info)
+        # Cleaned before it is escaped: a key is looked for as it is.
+        text = json.dumps({name: self._clean(value) for name, value in told.items()}, ensure_ascii=False)
+        return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 class LogFile:
     """Sends what Courtroom logs to a file until it is closed. Several may share one file, which is then written once.
 
     Args:
         path: the file; it is made with the first record.
+        as_json: whether a record is an object of JSON. It is then written to standard error too, for who collects logs.
+        clean: takes keys out of what is written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, as_json: bool = False, clean: Clean = str) -> None:
         self._target = str(path.resolve())
         self._closed = False
         log = logging.getLogger("courtroom")
         with _lock:
             _open[self._target] += 1
             if _open[self._target] == 1:
-                handler = logging.FileHandler(self._target, encoding="utf-8", delay=True)
-                handler.setFormatter(OneLine())
-                log.addHandler(handler)
+                handlers: list[logging.Handler] = [logging.FileHandler(self._target, encoding="utf-8", delay=True)]
+                if as_json:
+                    handlers.append(_Stderr(self._target))
+                for handler in handlers:
+                    handler.setFormatter(AsJson(clean) if as_json else OneLine(clean))
+                    log.addHandler(handler)
             log.setLevel(logging.INFO)
             log.propagate = False
 
@@ -74,9 +124,17 @@ class LogFile:
             if _open[self._target]:
                 return
             for handler in list(log.handlers):
-                if getattr(handler, "baseFilename", None) == self._target:
+                if self._target in (getattr(handler, "baseFilename", None), getattr(handler, "beside", None)):
                     log.removeHandler(handler)
                     handler.close()
+
+
+class _Stderr(logging.StreamHandler[TextIO]):
+    """Writes beside a file, for as long as that is open."""
+
+    def __init__(self, beside: str) -> None:
+        super().__init__(sys.stderr)
+        self.beside = beside
 
 
 def _indented(text: str) -> str:

@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from courtroom.errors import StoreError
+from courtroom.media.store import media_of
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.store.file import check, copy, damages, explained
@@ -29,6 +30,7 @@ def write(settings: Settings, to: Path) -> int:
 
     Raises:
         StoreError: there is nothing to copy, it can't be written, or it does not open.
+        MediaError: the object storage of the media does not answer.
     """
     if isinstance(settings.database, Path) and not settings.sqlite.is_file():
         raise StoreError(f"There is no store at {settings.sqlite}, so there is nothing to copy. Check COURTROOM_HOME.")
@@ -40,10 +42,12 @@ def write(settings: Settings, to: Path) -> int:
             store, part = Path(folder) / STORE, Path(folder) / to.name
             _copy(settings, store)
             # After the store: a medium is there before any row names it.
-            files = [(STORE, store), *_beside(settings)]
-            with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
-                for name, path in files:
-                    archive.write(path, name, zipfile.ZIP_DEFLATED if name == STORE else zipfile.ZIP_STORED)
+            count = 1
+            with zipfile.ZipFile(part, "w", strict_timestamps=False) as archive:
+                archive.write(store, STORE, zipfile.ZIP_DEFLATED)
+                for name, content in _beside(settings):
+                    archive.writestr(name, content)
+                    count += 1
             store.unlink()
             _verify(part, Path(folder) / "again")
             os.replace(part, to)
@@ -53,7 +57,7 @@ def write(settings: Settings, to: Path) -> int:
         ) from error
     except sqlite3.Error as error:
         raise explained(error, settings.sqlite) from error
-    return len(files)
+    return count
 
 
 def restore(settings: Settings, source: Path) -> int:
@@ -61,6 +65,7 @@ def restore(settings: Settings, source: Path) -> int:
 
     Raises:
         StoreError: there is a store already, or the file is no whole backup.
+        MediaError: the object storage of the media does not take them.
     """
     home = settings.home
     if not isinstance(settings.database, Path):
@@ -74,9 +79,9 @@ def restore(settings: Settings, source: Path) -> int:
         with tempfile.TemporaryDirectory(dir=home, prefix=".restore-") as folder:
             again = Path(folder) / "again"
             count = _verify(source, again)
-            for name in ("media", "imports"):
-                if (again / name).is_dir():
-                    shutil.copytree(again / name, home / name, dirs_exist_ok=True)
+            _put_back_media(settings, again / "media")
+            if (again / "imports").is_dir():
+                shutil.copytree(again / "imports", home / "imports", dirs_exist_ok=True)
             os.replace(again / STORE, settings.sqlite)  # last: a home with a store is a home with all of it
     except OSError as error:
         raise StoreError(
@@ -96,12 +101,26 @@ def _copy(settings: Settings, to: Path) -> None:
         database.close()
 
 
-def _beside(settings: Settings) -> Iterator[tuple[str, Path]]:
-    for folder in (settings.media, settings.home / "imports"):
-        for path in sorted(folder.glob("*")):
-            name = f"{folder.name}/{path.name}"
-            if path.is_file() and _MEMBER.fullmatch(name):
-                yield name, path
+def _beside(settings: Settings) -> Iterator[tuple[str, bytes]]:
+    media = media_of(settings)
+    for name in media.names():
+        if _MEMBER.fullmatch(member := f"media/{name}") and (content := media.read(name)) is not None:
+            yield member, content
+    for path in sorted((settings.home / "imports").glob("*")):
+        if path.is_file() and _MEMBER.fullmatch(member := f"imports/{path.name}"):
+            yield member, path.read_bytes()
+
+
+def _put_back_media(settings: Settings, folder: Path) -> None:
+    """To where the settings keep media, which may be elsewhere than where the backup found them."""
+    if not folder.is_dir():
+        return
+    media = media_of(settings)
+    if media.storage is None:
+        shutil.copytree(folder, media.folder, dirs_exist_ok=True)
+        return
+    for path in sorted(folder.iterdir()):
+        media.storage.put(path.name, path.read_bytes())
 
 
 def _verify(path: Path, folder: Path) -> int:

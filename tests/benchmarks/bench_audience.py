@@ -1,4 +1,4 @@
-"""Whether an audience of 200 phones is carried: `python -m tests.benchmarks.bench_audience [phones]`.
+"""Whether an audience of 200 phones is carried: `python -m tests.benchmarks.bench_audience`.
 
 Each phone is a session of its own on a real server, over Streamlit's websocket protocol, and asks for news as a browser does.
 They come over some seconds, wait, vote in the open round all at once, and are shown the next round. A presenter's session
@@ -9,13 +9,13 @@ The phones share the machine's cores with the server.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import random
 import re
 import secrets
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -210,8 +210,13 @@ async def measure(server: AppServer, house: Courthouse, run: str, token: str, co
             await session.close()
 
 
-def main(count: int) -> None:
+def main() -> None:
     """Measure in a home of its own."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--phones", type=int, default=200)
+    options.add_argument("--tiny", action="store_true")
+    given = options.parse_args()
+    count = 5 if given.tiny else given.phones
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         house = Courthouse(Settings(home=home))
@@ -226,4 +231,4 @@ def main(count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    main()

@@ -159,7 +159,7 @@ def test_the_run_is_stepped_and_played_by_the_keyboard_and_a_seat_is_opened_and_
     page.keyboard.press("ArrowRight")
     expect(page.locator(".room .offer")).to_have_count(1)
     page.get_by_label("Speed").select_option("16")
-    page.get_by_role("button", name="Play").click()
+    page.get_by_role("button", name="Play", exact=True).click()
     expect(told).to_have_text(last)
     seat = page.get_by_role("button", name=re.compile("^Judge 2, "))
     seat.focus()

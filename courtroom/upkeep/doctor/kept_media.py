@@ -6,11 +6,10 @@ import hashlib
 import json
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
+from courtroom.errors import CourtroomError, MediaError
 from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
 ABOUT = "media"
@@ -19,27 +18,40 @@ ASIDE = ".damaged"
 
 def whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Content hashes, missing files, and files that no case needs any more."""
+    try:
+        yield from _whole(house, mend)
+    except MediaError as error:  # the storage does not answer
+        yield wrong(ABOUT, str(error))
+
+
+def _whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     needed = _needed(house)  # first: the samples put their media in place
-    files = {path for path in house.media.folder.glob("*") if path.is_file() and path.suffix != ASIDE}
-    broken = {path for path in files if _digest(path) != path.name.partition(".")[0]}
-    for path in sorted(broken):
-        if mend:
-            path.rename(path.with_name(path.name + ASIDE))
-            yield mended(
-                ABOUT, f"{path.name} was damaged and is set aside as {path.name}{ASIDE}. Upload its case again."
-            )
+    sizes, broken = dict[str, int](), list[str]()
+    for name in house.media.names():
+        if name.endswith(ASIDE) or (content := house.media.read(name)) is None:
+            continue
+        if hashlib.sha256(content).hexdigest() == _digest(name):
+            sizes[name] = len(content)
         else:
-            yield wrong(ABOUT, f"{path} is damaged. Use --mend to set it aside, then upload its case again.")
-    damaged = {path.name.partition(".")[0] for path in broken}
-    there = {path.name.partition(".")[0] for path in files - broken}
-    missing = {digest: name for digest, name in needed.items() if digest not in there | damaged}
-    for digest, name in sorted(missing.items()):
-        yield wrong(ABOUT, f"{digest[:12]}…, a picture or video of {name}, is missing. Upload that case again.")
-    spare = [path for path in files - broken if path.name.partition(".")[0] not in needed]
-    size = sum(path.stat().st_size for path in spare) / 2**20
-    also = f"; {len(spare)} of them ({size:.1f} MB) belong to no case any more and may be deleted" if spare else ""
+            broken.append(name)
+    for name in broken:
+        if mend:
+            house.media.set_aside(name, name + ASIDE)
+            yield mended(ABOUT, f"{name} was damaged and is set aside as {name}{ASIDE}. Upload its case again.")
+        else:
+            yield wrong(ABOUT, f"{name} is damaged. Use --mend to set it aside, then upload its case again.")
+    there = {_digest(name) for name in (*sizes, *broken)}
+    missing = {digest: title for digest, title in needed.items() if digest not in there}
+    for digest, title in sorted(missing.items()):
+        yield wrong(ABOUT, f"{digest[:12]}…, a picture or video of {title}, is missing. Upload that case again.")
+    spare = [size for name, size in sizes.items() if _digest(name) not in needed]
+    also = (
+        f"; {len(spare)} of them ({sum(spare) / 2**20:.1f} MB) belong to no case any more and may be deleted"
+        if spare
+        else ""
+    )
     if not missing and not broken:
-        yield fine(ABOUT, f"All {len(files)} files are whole{also}.")
+        yield fine(ABOUT, f"All {len(sizes)} files are whole{also}.")
 
 
 def _needed(house: Courthouse) -> dict[str, str]:
@@ -56,6 +68,6 @@ def _needed(house: Courthouse) -> dict[str, str]:
     return needed
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _digest(name: str) -> str:
+    """The content hash that a file's name says."""
+    return name.partition(".")[0]

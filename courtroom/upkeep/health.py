@@ -1,0 +1,51 @@
+"""Whether the app works: the store answers and takes writes, and the server of the app answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from courtroom.errors import StoreError
+from courtroom.settings import Settings
+from courtroom.store.database import Database, explained
+from courtroom.store.failures import FAILURES
+from courtroom.upkeep.doctor.result import CheckResult, fine, wrong
+
+WAIT_S = 5.0
+
+
+def store_health(settings: Settings) -> CheckResult:
+    """Whether the store answers and lets a write begin. One that is not there yet is made by the first visit."""
+    at = settings.database
+    if isinstance(at, Path) and not at.exists():
+        return fine("store", "There is no store yet; the first visit makes it.")
+    try:
+        database = Database(at)
+        try:
+            with database.transaction() as connection:
+                connection.execute("SELECT 1 FROM runs LIMIT 1").fetchone()
+        finally:
+            database.close()
+    except StoreError as error:
+        return wrong("store", str(error))
+    except FAILURES as error:
+        return wrong("store", str(explained(error, at)))
+    return fine("store", "The store answers.")
+
+
+def app_health(address: str) -> CheckResult:
+    """Whether the app's server answers.
+
+    Args:
+        address: with the path under which it answers, such as `http://localhost:8501/court`.
+    """
+    import httpx  # only for whoever asks
+
+    url = f"{address.rstrip('/')}/_stcore/health"
+    try:
+        # Not by way of a proxy: that would be asked for its own localhost.
+        status = httpx.get(url, timeout=WAIT_S, follow_redirects=False, trust_env=False).status_code
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+        return wrong("app", f"The app does not answer ({type(error).__name__}). Start it, or correct the address.")
+    if status != 200:
+        return wrong("app", f"The app answers with {status}. Look at its log, or correct the address.")
+    return fine("app", "The app answers.")

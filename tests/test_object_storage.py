@@ -1,0 +1,147 @@
+"""Media in object storage: kept whole by their content, copied where they are used, checked when they are read."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import fsspec
+import pytest
+from moto.server import ThreadedMotoServer
+
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError, MediaError
+from courtroom.media.object_storage import ObjectStorage
+from courtroom.media.store import MediaStore, media_of
+from courtroom.settings import Settings, from_environment
+from courtroom.upkeep import backup
+from courtroom.upkeep.doctor import examine
+from tests.pictures import png
+
+# Of botocore and of moto's server.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+BIG = png((300, 200))
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """A server that speaks S3's protocol, with a bucket."""
+    with pytest.MonkeyPatch.context() as patch:
+        server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+        logging.getLogger("werkzeug").setLevel(logging.WARNING)
+        server.start()
+        _, port = server.get_host_and_port()
+        patch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "tests")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "tests")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        fsspec.filesystem("s3").mkdir("s3://court")
+        yield "s3://court"
+        server.stop()
+
+
+@pytest.fixture(params=["memory", "s3"])
+def url(request: pytest.FixtureRequest) -> str:
+    base = request.getfixturevalue("s3") if request.param == "s3" else "memory://court"
+    return f"{base}/{uuid4().hex[:8]}"
+
+
+def test_what_one_machine_keeps_another_finds(url: str, tmp_path: Path) -> None:
+    one = MediaStore(tmp_path / "one", ObjectStorage(url))
+    sha256 = one.take(BIG, "a.png")
+    assert one.take(BIG, "again.png") == sha256
+    assert one.names() == ObjectStorage(url).names() == [f"{sha256}.png"]
+    two = MediaStore(tmp_path / "two", ObjectStorage(url))
+    assert two.path(sha256).read_bytes() == BIG
+    ObjectStorage(url).delete(f"{sha256}.png")
+    assert two.path(sha256).read_bytes() == BIG, "there is a copy"
+    with pytest.raises(MediaError, match="missing from the store"):
+        MediaStore(tmp_path / "three", ObjectStorage(url)).path(sha256)
+
+
+def test_a_file_that_is_not_what_it_was_is_not_used(url: str, tmp_path: Path) -> None:
+    sha256 = MediaStore(tmp_path / "one", ObjectStorage(url)).take(BIG, "a.png")
+    copy = MediaStore(tmp_path / "one", ObjectStorage(url))
+    copy.path(sha256).write_bytes(b"something else")
+    fresh = MediaStore(tmp_path / "one", ObjectStorage(url))
+    assert fresh.path(sha256).read_bytes() == BIG, "a damaged copy is copied again"
+    ObjectStorage(url).put(f"{sha256}.png", BIG[:-9] + b"elsewhere")
+    with pytest.raises(MediaError, match="damaged in the storage"):
+        MediaStore(tmp_path / "two", ObjectStorage(url)).path(sha256)
+
+
+def test_half_a_file_is_written_again(url: str, tmp_path: Path) -> None:
+    sha256 = MediaStore(tmp_path / "one", ObjectStorage(url)).take(BIG, "a.png")
+    ObjectStorage(url).put(f"{sha256}.png", BIG[:50])
+    assert MediaStore(tmp_path / "one", ObjectStorage(url)).take(BIG, "a.png") == sha256
+    assert ObjectStorage(url).read(f"{sha256}.png") == BIG
+
+
+def test_all_files_of_a_case_are_kept_or_none(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = ObjectStorage(url)
+    before = MediaStore(tmp_path / "one", storage).take(png((5, 5)), "before.png")
+    store = MediaStore(tmp_path / "two", storage)
+    with pytest.raises(OSError, match="2 there, and no room"), store.taking({"a.png": BIG, "b.png": png((5, 5))}):
+        raise OSError(f"{len(storage.names())} there, and no room")
+    assert storage.names() == [f"{before}.png"]
+    assert list(store.folder.iterdir()) == []
+    put = storage.put
+
+    def fails(name: str, data: bytes) -> None:
+        if storage.names() != [f"{before}.png"]:
+            raise MediaError("no more")
+        put(name, data)
+
+    monkeypatch.setattr(storage, "put", fails)
+    with pytest.raises(MediaError, match="no more"):
+        store.taking({"a.png": BIG, "c.png": png((7, 7))}).__enter__()
+    assert storage.names() == [f"{before}.png"]
+    assert list(store.folder.iterdir()) == []
+
+
+def test_a_backup_moves_media_from_a_folder_to_a_storage(url: str, tmp_path: Path) -> None:
+    here = Settings(home=tmp_path / "here")
+    house = Courthouse(here)
+    wanted = sorted(
+        one.sha256 for case in house.library.cases() for one in house.library.case(case.id).media() if one.sha256
+    )
+    house.close()
+    assert wanted
+    count = backup.write(here, tmp_path / "all.zip")
+    there = Settings(home=tmp_path / "there", media=url)
+    assert backup.restore(there, tmp_path / "all.zip") == count
+    assert not (there.home / "media").exists()
+    assert sorted({name.partition(".")[0] for name in media_of(there).names()}) == sorted(set(wanted))
+    assert backup.write(there, tmp_path / "again.zip") == count
+    name = media_of(there).names()[0]
+    ObjectStorage(url).put(name, bytes(ObjectStorage(url).size(name) or 0))
+    (found,) = (one for one in examine(there) if one.about == "media")
+    assert (found.state, "is damaged" in found.sentence) == ("wrong", True)
+    assert "mended" in {one.state for one in examine(there, mend=True) if one.about == "media"}
+    assert f"{name}.damaged" in ObjectStorage(url).names()
+    shutil.rmtree(there.home / "media")
+    assert {one.state for one in examine(there) if one.about == "media"} == {"fine"}, "it was a sample's"
+
+
+def test_another_folder_is_a_storage_without_copies(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", media=(tmp_path / "a place").as_uri())
+    store = media_of(settings)
+    assert store.path(store.take(BIG, "a.png")).parent == tmp_path / "a place"
+
+
+def test_a_storage_that_does_not_answer_is_named_without_a_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, s3: str
+) -> None:
+    with pytest.raises(MediaError, match=r"at s3://no-such-bucket does not answer \(\w+\)\. Check the server"):
+        MediaStore(tmp_path, ObjectStorage("s3://no-such-bucket")).take(BIG, "a.png")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(MediaError, match="a kind of storage that is not known"):
+        ObjectStorage("nowhere://x").names()
+    for wrong in ("s3://key:secret@bucket", "just/a/folder"):
+        monkeypatch.setenv("COURTROOM_MEDIA", wrong)
+        with pytest.raises(CourtroomError, match="^COURTROOM_MEDIA has a value that does not fit"):
+            from_environment()
