@@ -29,7 +29,7 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import StoreError
 from courtroom.questions.playlists import PlaylistStore
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.database import Database, explained
 from courtroom.store.failures import AWAY, LOCKED, RefusedByServer, ServerError, passing
 from courtroom.store.file import tables
 from courtroom.store.migrations import MIGRATIONS
@@ -295,6 +295,12 @@ def test_what_is_no_store_is_refused_in_a_sentence_without_the_password(postgres
         with pytest.raises(StoreError, match=says) as refused:
             Database(SecretStr(address))
         assert "hush" not in str(refused.value)
+
+
+def test_an_error_of_either_database_is_one_sentence_wherever_the_store_is(tmp_path: Path, on_postgres: str) -> None:
+    for at in (tmp_path / "courtroom.sqlite", SecretStr(on_postgres)):
+        assert "disk" in str(explained(sqlite3.OperationalError("database or disk is full"), at))
+        assert "can't be reached" in str(explained(ServerError("gone", gone=True), at))
 
 
 def test_a_newer_store_is_refused(database: Database, on_postgres: str) -> None:
