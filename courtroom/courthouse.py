@@ -23,14 +23,12 @@ from courtroom.engine.procedure import Procedure, Source
 from courtroom.engine.record import Record
 from courtroom.engine.registration import register
 from courtroom.engine.rehearsal import Estimate, rehearse
-from courtroom.engine.run import Run
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Setup
 from courtroom.engine.setups import SetupStore
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.comparison import Differences, put_in
-from courtroom.evaluation.family import Kin, family
+from courtroom.evaluation.family import Kin, family, forked
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.search import Knowledge
 from courtroom.knowledge.taking_in import TakingIn, go_on, waiting
@@ -301,8 +299,7 @@ class Courthouse:
         """
         row = self.store.run(parent)
         refuse(setup.prompts, self.store.setup(parent, self.procedures[row.procedure].setup).prompts)
-        heard = case or self.store.case(row)
-        wanted = row.seed if seed is None else seed
+        heard, wanted = case or self.store.case(row), row.seed if seed is None else seed
         complete, _ = self.procedures[row.procedure].prepare(heard, setup, wanted)
         if case is not None:
             self._offer(case)
@@ -323,15 +320,7 @@ class Courthouse:
 
     def family(self, run: str) -> tuple[Kin, ...]:
         """The run's family, with what each fork changed."""
-
-        def given(row: Run) -> tuple[Run, Case, Setup]:
-            return row, self.store.case(row), self.store.setup(row.id, self.procedures[row.procedure].setup)
-
-        def done(parent: Run, fork: Run) -> Differences:
-            acts = [self.store.interventions.of(row.id) for row in (parent, fork)]
-            return put_in([given(parent), given(fork)], acts)
-
-        return family(self.store.kin(run), run, done)
+        return family(self.store.kin(run), run, lambda parent, fork: forked(self.store, self.procedures, parent, fork))
 
     def estimate(
         self,
@@ -408,9 +397,3 @@ class Courthouse:
             self._warmed = True
             gc.collect()
             gc.freeze()  # libraries stay for good: later collections need not walk them, which takes 0.3 s each time
-
-
-def changed_values(kind: type[Setup], values: Mapping[str, Any]) -> dict[str, Any]:
-    """What differs from a setup's defaults: short enough for a link."""
-    defaults = kind().model_dump(mode="json")
-    return {name: value for name, value in values.items() if value != defaults.get(name)}

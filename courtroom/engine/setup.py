@@ -129,3 +129,9 @@ def _filled(given: Any, base: Any) -> Any:
     if "id" in given:
         known.pop("connection", None)
     return {**known, **given}
+
+
+def changed_values(kind: type[Setup], values: Mapping[str, Any]) -> dict[str, Any]:
+    """What differs from a setup's defaults: short enough for a link."""
+    defaults = kind().model_dump(mode="json")
+    return {name: value for name, value in values.items() if value != defaults.get(name)}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.run import Run
-from courtroom.evaluation.comparison import Differences
+from courtroom.engine.store import RunStore
+from courtroom.evaluation.comparison import Differences, put_in
 from courtroom.strict import Strict
 
 
@@ -43,3 +45,9 @@ def family(runs: Iterable[Run], run: str, changed: Callable[[Run, Run], Differen
             yield from branch(fork, depth + 1)
 
     return tuple(branch(first, 0))
+
+
+def forked(store: RunStore, procedures: Mapping[str, Procedure], *runs: Run) -> Differences:
+    """What differs between a run and its fork."""
+    given = [(row, store.case(row), store.setup(row.id, procedures[row.procedure].setup)) for row in runs]
+    return put_in(given, [store.interventions.of(row.id) for row in runs])

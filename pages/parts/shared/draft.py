@@ -9,11 +9,10 @@ from typing import Any
 import streamlit as st
 
 from courtroom.cases.case import Case
-from courtroom.courthouse import changed_values
 from courtroom.engine.changes import merged
 from courtroom.engine.knobs import Widget, fields_drawn
 from courtroom.engine.procedure import Preset, Procedure
-from courtroom.engine.setup import Setup
+from courtroom.engine.setup import Setup, changed_values
 
 EDITED = {Widget.PERSONAS: "Jury", Widget.GRAPH: "Follow-graph", Widget.RULES: "Rules"}
 """The sections in which a field has an editor of its own."""
