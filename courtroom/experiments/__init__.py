@@ -23,11 +23,10 @@ def frame(name: str) -> pd.DataFrame:
         CourtroomError: there is no such experiment.
     """
     from courtroom.courthouse import Courthouse
-    from courtroom.experiments.frames import frame_of
 
     house = Courthouse()
     try:
         found = house.experiments.results(name)
-        return frame_of(found.rows, found.measures)
+        return found.frame
     finally:
         house.close()

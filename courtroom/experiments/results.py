@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.agreement import consistency, krippendorffs_alpha
 from courtroom.evaluation.significance import Tested
-from courtroom.experiments.breakdown import Breakdown, breakdown, differing, learning_curve
+from courtroom.experiments.breakdown import Breakdown, Feature, breakdown, differing, learning_curve
 from courtroom.experiments.comparison import Overall, Pair, over_repeats, overall, pairs
+from courtroom.experiments.frames import frame_of
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.table import ALL, ArmGroup, CellRow, ResultTable, grouped, of_groups
 from courtroom.experiments.words import sentence, summary
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+T = TypeVar("T")
 LEARNING = "learning"
 """A learning curve, by the name under which it is asked for."""
 
@@ -45,6 +50,8 @@ class ExperimentResults:
     """Which columns are left out, and why."""
     trained: Sequence[CellRow] = ()
     """Cells that taught an arm's memory; they count in no table."""
+    _kept: dict[object, Any] = field(default_factory=dict, repr=False)
+    """What was worked out for one choice of several: a page asks for it at each rerun."""
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -94,16 +101,35 @@ class ExperimentResults:
         Raises:
             CourtroomError: the cells do not differ in this.
         """
+        return self._once(("breakdown", feature, measure.name, group), lambda: self._breakdown(feature, measure, group))
+
+    def features(self, group: str = ALL) -> list[Feature]:
+        """In what the cells of a group of cases differ."""
+        return self._once(("features", group), lambda: differing(self._of(group)))
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """A row for each cell."""
+        return frame_of(self.rows, self.measures)
+
+    def _of(self, group: str) -> list[CellRow]:
+        return [row for row in self.rows if group in (ALL, row.category)]
+
+    def _once(self, what: object, work: Callable[[], T]) -> T:
+        if what not in self._kept:
+            self._kept[what] = work()
+        return self._kept[what]  # type: ignore[no-any-return]
+
+    def _breakdown(self, feature: str, measure: Measure, group: str) -> Breakdown:
         if feature == LEARNING and self.trained:
             return learning_curve(self.trained, self.arms, measure)
-        rows = [row for row in self.rows if group in (ALL, row.category)]
-        known = {one.name: one for one in differing(rows)}
+        known = {one.name: one for one in self.features(group)}
         if feature not in known:
             names = [*known, *([LEARNING] if self.trained else [])]
             raise CourtroomError(
                 f"The results do not differ by “{feature}”. Choose among: {', '.join(names) or 'nothing yet'}."
             )
-        return breakdown(rows, self.arms, measure, known[feature])
+        return breakdown(self._of(group), self.arms, measure, known[feature])
 
     def as_data(self) -> dict[str, Any]:
         """As plain data, for `--json`."""

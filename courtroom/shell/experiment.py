@@ -146,7 +146,7 @@ def export(
     to: Annotated[Path, typer.Option(help="FILE.csv, .parquet or .jsonl (a line a cell); .md or .tex (the table).")],
 ) -> None:
     """Write an experiment's cells, or its table, to a file."""
-    from courtroom.experiments.frames import frame_of, write_frame
+    from courtroom.experiments.frames import write_frame
     from courtroom.experiments.written import latex, markdown
 
     with opened() as house:
@@ -156,7 +156,7 @@ def export(
         elif to.suffix == ".tex":
             write(to, latex(found.table, found.pairs))
         else:
-            write_frame(frame_of(found.rows, found.measures), to)
+            write_frame(found.frame, to)
         print(to)
 
 

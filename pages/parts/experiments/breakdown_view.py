@@ -5,10 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from courtroom.experiments.breakdown import Breakdown, differing
+from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.results import LEARNING, ExperimentResults
-from courtroom.experiments.table import ALL
 from courtroom.figures.breakdown import draw_breakdown
 from courtroom.language import _, translated
 from pages.parts.shared.inert import literal
@@ -17,7 +16,7 @@ from pages.parts.shared.table import table
 
 def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
     """By category, difficulty, rounds and votes, where cells differ in these; then the memory's learning curve."""
-    features = differing([row for row in found.rows if group in (ALL, row.category)])
+    features = found.features(group)
     titles = {one.name: one.title for one in features}
     if titles:
         st.subheader(

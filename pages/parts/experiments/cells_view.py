@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
-from courtroom.experiments.frames import frame_of
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.written import latex, markdown
 from courtroom.language import _
@@ -63,7 +62,7 @@ def failures(house: Courthouse, found: ExperimentResults) -> None:
 def every_cell(found: ExperimentResults) -> None:
     """Each cell as a row, with a link to its run."""
     with st.expander(_("Every cell ({rows})", rows=f"{len(found.rows):,}")):
-        frame = frame_of(found.rows, found.measures)
+        frame = found.frame.copy()
         frame["run"] = [
             f"deliberation?run={row.run}" if row.run and row.state == "done" else None for row in found.rows
         ]
@@ -81,8 +80,11 @@ def downloads(found: ExperimentResults) -> None:
             icon=icon,
         )
         st.download_button(_("Table as LaTeX"), latex(found.table, found.pairs), f"{name}.tex", icon=icon)
-        frame = frame_of(found.rows, found.measures)
-        st.download_button(_("Cells as CSV"), frame.to_csv(index=False), f"{name}.csv", icon=icon)
-        parquet = io.BytesIO()
-        frame.to_parquet(parquet, index=False)
-        st.download_button(_("Cells as Parquet"), parquet.getvalue(), f"{name}.parquet", icon=icon)
+        st.download_button(_("Cells as CSV"), lambda: found.frame.to_csv(index=False), f"{name}.csv", icon=icon)
+        st.download_button(_("Cells as Parquet"), lambda: _parquet(found), f"{name}.parquet", icon=icon)
+
+
+def _parquet(found: ExperimentResults) -> bytes:
+    file = io.BytesIO()
+    found.frame.to_parquet(file, index=False)
+    return file.getvalue()
