@@ -23,6 +23,8 @@ st.set_page_config(page_title=_("Courtroom"), page_icon=str(ICON), layout="wide"
 
 # Less empty space above the first line than Streamlit leaves.
 st.html("<style>.stMainBlockContainer { padding-top: 4.5rem; padding-bottom: 3rem; }</style>")
+if st.context.theme.type != "dark":  # Streamlit's small print is too pale on white for who sees little
+    st.html("<style>[data-testid='stCaptionContainer'] { color: #5A6070; }</style>")
 if st.context.theme.type == "dark":  # Streamlit writes white on the light blue that stands out from a dark page
     primary = (
         ":is([data-testid^='stBaseButton-primary']:not(:disabled), [data-testid='stMultiSelect'] [data-baseweb='tag'])"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -28,7 +29,7 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import StoreError
 from courtroom.questions.playlists import PlaylistStore
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.database import Database, explained
 from courtroom.store.failures import AWAY, LOCKED, RefusedByServer, ServerError, passing
 from courtroom.store.file import tables
 from courtroom.store.migrations import MIGRATIONS
@@ -44,6 +45,7 @@ from tests.full_store import full_store
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
 from tests.test_resilience import asked_by, environment, recorded
+from tests.toy import Bench, Scripted
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -227,15 +229,50 @@ def test_a_lock_that_is_held_for_too_long_is_reported_and_passes(
     assert seen == [LOCKED]
 
 
-def test_a_connection_that_the_server_has_ended_is_reported_and_made_anew(
-    database: Database, postgres: PostgresServer
-) -> None:
+def end_connections(database: Database, postgres: PostgresServer) -> None:
+    """As a server does that is started anew."""
     name = database.connection.execute("SELECT current_database()").fetchone()[0]
     postgres.say(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
-    with pytest.raises(ServerError) as gone:
-        database.connection.execute("SELECT 1")
-    assert passing(gone.value) == AWAY
+
+
+def test_a_connection_that_the_server_has_ended_is_made_anew(database: Database, postgres: PostgresServer) -> None:
+    end_connections(database, postgres)
     assert database.connection.execute("SELECT 1").fetchone()[0] == 1
+    end_connections(database, postgres)
+    database.connection.execute("INSERT INTO parts VALUES ('a', 'x')")
+    assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 1
+
+
+def test_a_transaction_whose_connection_is_lost_leaves_nothing_and_is_reported(
+    database: Database, postgres: PostgresServer
+) -> None:
+    def lost() -> None:
+        with database.transaction() as db:
+            db.execute("INSERT INTO parts VALUES ('a', 'x')")
+            end_connections(database, postgres)
+            db.execute("INSERT INTO parts VALUES ('b', 'x')")
+
+    with pytest.raises(ServerError) as gone:
+        lost()
+    assert passing(gone.value) == AWAY
+    assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0
+
+
+def test_a_run_goes_on_when_all_connections_are_lost(
+    on_postgres: str, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    bench = Bench(tmp_path / "home", Scripted(hold=asyncio.Event()))
+    run = bench.start()
+    bench.runner.go(run)
+    assert bench.model.asked.wait(60)
+    end_connections(bench.database, postgres)
+    assert bench.model.hold is not None
+    bench.runner._loop.call(bench.model.hold.set)
+    bench.runner.wait(run, 60)
+    record = bench.runner.record(run)
+    assert record.run.status == "done"
+    assert sum(one.calls for one in bench.store.payments.of(run).values()) == len(record.calls)
+    bench.close()
 
 
 # --- what can't be used -------------------------------------------------------------------------------------
@@ -258,6 +295,12 @@ def test_what_is_no_store_is_refused_in_a_sentence_without_the_password(postgres
         with pytest.raises(StoreError, match=says) as refused:
             Database(SecretStr(address))
         assert "hush" not in str(refused.value)
+
+
+def test_an_error_of_either_database_is_one_sentence_wherever_the_store_is(tmp_path: Path, on_postgres: str) -> None:
+    for at in (tmp_path / "courtroom.sqlite", SecretStr(on_postgres)):
+        assert "disk" in str(explained(sqlite3.OperationalError("database or disk is full"), at))
+        assert "can't be reached" in str(explained(ServerError("gone", gone=True), at))
 
 
 def test_a_newer_store_is_refused(database: Database, on_postgres: str) -> None:

@@ -10,7 +10,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SLOW = ("sklearn", "scipy", "litellm", "chromadb", "pandas", "networkx", "cv2", "plotly", "numpy", "yaml")
+SLOW = (
+    "sklearn",
+    "scipy",
+    "litellm",
+    "chromadb",
+    "pandas",
+    "networkx",
+    "cv2",
+    "plotly",
+    "numpy",
+    "yaml",
+    "sqlalchemy",
+    "psycopg",
+)
 LIST_CASES = "import runpy; sys.argv = ['courtroom', 'cases']; runpy.run_module('courtroom', run_name='__main__')"
 OPEN_APP = (
     "from streamlit.testing.v1 import AppTest;"

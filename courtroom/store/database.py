@@ -99,15 +99,20 @@ class Database:
 
 
 def explained(error: Exception, at: Path | SecretStr) -> StoreError:
-    """One sentence for what a database says."""
-    if isinstance(at, Path) and isinstance(error, sqlite3.Error):
-        return explained_of_file(error, at)
+    """One sentence for what a database says.
+
+    Args:
+        at: the store; a move has another database beside it, and the error may be of that one.
+    """
+    if isinstance(error, sqlite3.Error):
+        return explained_of_file(error, at if isinstance(at, Path) else Path("The SQLite file"))
     from courtroom.store.postgres import explained as explained_of_server
     from courtroom.store.postgres import place_of
 
     assert isinstance(error, ServerError)
-    assert isinstance(at, SecretStr)
-    return explained_of_server(error, place_of(at.get_secret_value()))
+    return explained_of_server(
+        error, place_of(at.get_secret_value()) if isinstance(at, SecretStr) else "the PostgreSQL database"
+    )
 
 
 def marks(values: Sequence[object]) -> str:

@@ -6,7 +6,7 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -97,8 +97,10 @@ class PostgresStore:
         if self.held is not None:
             yield self.connection
             return
-        with self.borrowed() as server:
-            run(server, f"BEGIN; SET LOCAL lock_timeout = '{LOCK_S}s'; SELECT pg_advisory_xact_lock({LOCK})")
+        with ExitStack() as stack:
+            server = self._first(
+                stack, f"BEGIN; SET LOCAL lock_timeout = '{LOCK_S}s'; SELECT pg_advisory_xact_lock({LOCK})"
+            )[0]
             self._local.held = server
             try:
                 yield self.connection
@@ -117,6 +119,23 @@ class PostgresStore:
         """A connection of the pool."""
         with faults(), self._engine.connect() as server:
             yield server
+
+    def read(self, sql: str, parameters: Any) -> PostgresRows:
+        """Run a statement that writes nothing, for itself."""
+        with ExitStack() as stack:
+            return self._first(stack, sql, parameters)[1]
+
+    def _first(self, stack: ExitStack, sql: str, parameters: Any = ()) -> tuple[ServerConnection, PostgresRows]:
+        """The first statement on a connection. Where the server has ended that one meanwhile, it is run on a new one."""
+        try:
+            server = stack.enter_context(self.borrowed())
+            return server, run(server, sql, parameters)
+        except ServerError as error:
+            if not error.gone:
+                raise
+            log.warning("a connection was lost, and is made anew: %s", error)
+        server = stack.enter_context(self.borrowed())
+        return server, run(server, sql, parameters)
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[Row]:
         """Rows by a cursor at the server."""
@@ -160,8 +179,7 @@ class PostgresConnection:
         if (held := self._store.held) is not None:
             return run(held, sql, parameters)
         if _reads(sql):
-            with self._store.borrowed() as server:
-                return run(server, sql, parameters)
+            return self._store.read(sql, parameters)
         with self._store.transaction():
             held = self._store.held
             assert held is not None

@@ -15,8 +15,9 @@ from pathlib import Path
 from courtroom.errors import StoreError
 from courtroom.media.store import media_of
 from courtroom.settings import Settings
-from courtroom.store.database import Database
-from courtroom.store.file import check, copy, damages, explained
+from courtroom.store.database import Database, explained
+from courtroom.store.failures import FAILURES
+from courtroom.store.file import check, copy, damages
 from courtroom.store.migrations import MIGRATIONS
 from courtroom.upkeep.moving import copy_as_file
 
@@ -55,8 +56,8 @@ def write(settings: Settings, to: Path) -> int:
         raise StoreError(
             f"{to} can't be written: {error.strerror or error}. Make room, or name another file."
         ) from error
-    except sqlite3.Error as error:
-        raise explained(error, settings.sqlite) from error
+    except FAILURES as error:
+        raise explained(error, settings.database) from error
     return count
 
 

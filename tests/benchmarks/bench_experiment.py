@@ -102,7 +102,7 @@ def experiment(house: Courthouse, first: int, cells: int, limit: int) -> Took:
 
 def requests(house: Courthouse, cells: int) -> list[dict[str, Any]]:
     """What was sent for the last so many answers on record."""
-    keys = house.database.connection.execute("SELECT key FROM answers ORDER BY rowid DESC LIMIT ?", (cells,))
+    keys = house.database.connection.execute("SELECT key FROM answers ORDER BY at DESC LIMIT ?", (cells,))
     form = Classify(passages=(), labels=LABELS).form
     schema = {"name": form.__name__, "schema": json.loads(schema_of(form)), "strict": True}
     response_format = {"type": "json_schema", "json_schema": schema}

@@ -66,7 +66,9 @@ function benchPart(open) {
     one.figure.style.setProperty("--tone", chosen ? `var(--side-${scene.sides.indexOf(chosen)})` : "var(--soft)");
     one.badge.hidden = !moved;
     say(one.word, said || word);
-    const told = [member.name, member.role, vote ? voteWords(vote) : word, lit ? t("speaks now") : ""].filter(Boolean).join(", ");
+    // The name that is spoken begins with the words that are seen.
+    const seen = [initials(member), member.name, said || word].filter(Boolean).join(" ");
+    const told = [seen, member.role, vote ? voteWords(vote) : "", lit ? t("speaks now") : ""].filter(Boolean).join(", ");
     one.made.setAttribute("aria-label", told);
   }
 
