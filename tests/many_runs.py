@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from courtroom.courthouse import Courthouse
-from courtroom.store.connection import Connection
+from courtroom.store.connection import StoreConnection
 
 
 def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
@@ -23,6 +23,6 @@ def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
             )
 
 
-def _columns(db: Connection, table: str) -> list[str]:
+def _columns(db: StoreConnection, table: str) -> list[str]:
     found: list[str] = db.execute(f"SELECT * FROM {table} LIMIT 1").fetchone().keys()
     return found

@@ -15,7 +15,10 @@ def echo(name: str) -> None:
     print(f"{name} in {os.environ['WHERE']}", flush=True)
     os.write(2, b"begun\n")
     print(
-        sys.stdin.read() == "", "litellm" in sys.modules, "chromadb" in sys.modules, "courtroom.__main__" in sys.modules
+        sys.stdin.read() == "",
+        "litellm" in sys.modules,
+        "streamlit" in sys.modules,
+        "courtroom.__main__" in sys.modules,
     )
     sys.exit(3)
 

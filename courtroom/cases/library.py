@@ -17,7 +17,7 @@ from courtroom.errors import CaseError, Unreadable
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
-from courtroom.store.connection import Row
+from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 from courtroom.store.writer import plainly
@@ -187,7 +187,7 @@ def _names(name: str) -> Iterator[str]:
     yield from (f"{name[:70]}-{number}" for number in count(2))
 
 
-def _case(row: Row) -> Case:
+def _case(row: StoredRow) -> Case:
     return read("case", row["id"], lambda: _parsed(row["body"]))
 
 

@@ -22,7 +22,7 @@ from courtroom.datasets.packing import (
 )
 from courtroom.datasets.row import Problem
 from courtroom.errors import CourtroomError
-from courtroom.store.connection import Connection
+from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database, marks
 from courtroom.text.words import is_chinese
 
@@ -139,7 +139,7 @@ class DatasetDraft:
         )
         return [row[0] for row in rows]
 
-    def _rows(self, db: Connection, lines: Sequence[IncomingRow]) -> tuple[list[Any], list[Any]]:
+    def _rows(self, db: StoreConnection, lines: Sequence[IncomingRow]) -> tuple[list[Any], list[Any]]:
         number = db.execute("SELECT count(*) FROM dataset_rows WHERE content = ?", (self.number,)).fetchone()[0]
         there = self._there(db, {line.id for line in lines})
         rows, splits = [], []
@@ -156,7 +156,7 @@ class DatasetDraft:
             number += 1
         return rows, splits
 
-    def _there(self, db: Connection, names: set[str]) -> dict[str, bytes]:
+    def _there(self, db: StoreConnection, names: set[str]) -> dict[str, bytes]:
         wanted = list(names)
         found: dict[str, bytes] = {}
         for start in range(0, len(wanted), CHUNK):
@@ -169,7 +169,7 @@ class DatasetDraft:
             )
         return found
 
-    def _taken(self, db: Connection, name: str) -> bool:
+    def _taken(self, db: StoreConnection, name: str) -> bool:
         row = db.execute("SELECT 1 FROM dataset_rows WHERE content = ? AND id = ?", (self.number, name))
         return row.fetchone() is not None
 
@@ -203,7 +203,7 @@ def _columns(line: IncomingRow, text: str, print_: bytes) -> tuple[Any, ...]:
     )
 
 
-def version_of(db: Connection, dataset: int, content: int, kind: str, frame: str) -> str:
+def version_of(db: StoreConnection, dataset: int, content: int, kind: str, frame: str) -> str:
     """The digest of a dataset: kind, what its rows share, and each row with its split, in order."""
     digest = hashlib.sha256(f"{kind}\n{frame}\n".encode())
     rows = db.execute(
@@ -220,7 +220,7 @@ def version_of(db: Connection, dataset: int, content: int, kind: str, frame: str
     return digest.hexdigest()[:16]
 
 
-def forget(db: Connection, dataset: int) -> None:
+def forget(db: StoreConnection, dataset: int) -> None:
     """Delete a dataset, and its rows where no other version has them."""
     row = db.execute("SELECT content FROM datasets WHERE id = ?", (dataset,)).fetchone()
     db.execute("DELETE FROM datasets WHERE id = ?", (dataset,))

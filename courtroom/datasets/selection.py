@@ -11,7 +11,7 @@ from typing import Any
 from courtroom.datasets.draft import CHUNK
 from courtroom.datasets.packing import SharedFields, unpacked
 from courtroom.datasets.row import Row
-from courtroom.store.connection import Row as StoredRow
+from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database, marks
 from courtroom.store.rows import read
 

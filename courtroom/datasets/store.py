@@ -21,7 +21,7 @@ from courtroom.datasets.row import DatasetInfo, PendingDataset, Problem, Row
 from courtroom.datasets.selection import POOL, missing, numbers_of, rows_of, splits_of
 from courtroom.datasets.splitting import Unit, divided
 from courtroom.errors import CourtroomError
-from courtroom.store.connection import Row as StoredRow
+from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 

@@ -13,7 +13,7 @@ from courtroom.engine.run import Run
 from courtroom.errors import Unreadable
 from courtroom.media.medium import Medium
 from courtroom.models.request import Message, Reply, Request, digest_text
-from courtroom.store.connection import Row
+from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 
@@ -95,8 +95,8 @@ class AnswerStore:
             raise Unreadable("part of a prompt", digest, "it is missing from the store")
         return str(row["text"])
 
-    def _row(self, columns: str, key: str) -> Row | None:
-        found: Row | None = self._database.connection.execute(
+    def _row(self, columns: str, key: str) -> StoredRow | None:
+        found: StoredRow | None = self._database.connection.execute(
             f"SELECT {columns} FROM answers WHERE key = ?", (key,)
         ).fetchone()
         return found
@@ -109,8 +109,8 @@ class ImportedAnswers(AnswerStore):
         super().__init__(database)
         self._run = run
 
-    def _row(self, columns: str, key: str) -> Row | None:
-        found: Row | None = self._database.connection.execute(
+    def _row(self, columns: str, key: str) -> StoredRow | None:
+        found: StoredRow | None = self._database.connection.execute(
             f"SELECT {columns} FROM imported_answers WHERE run = ? AND key = ?", (self._run, key)
         ).fetchone()
         return found

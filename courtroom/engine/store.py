@@ -24,7 +24,7 @@ from courtroom.engine.run import Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
-from courtroom.store.connection import Row
+from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database, marks
 from courtroom.store.rows import read, read_all
 
@@ -359,7 +359,7 @@ def new_id() -> str:
     return time.strftime("%y%m%d-%H%M%S-") + secrets.token_hex(3)
 
 
-def _run(row: Row) -> Run:
+def _run(row: StoredRow) -> Run:
     fields = dict(row)
     for apart in ("number", "setup"):
         fields.pop(apart)

@@ -10,7 +10,7 @@ from courtroom.engine.control import Control
 from courtroom.engine.events import Verdict
 from courtroom.engine.run import Status
 from courtroom.errors import Unreadable, shown
-from courtroom.store.connection import Connection
+from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database, marks
 from courtroom.store.rows import read
 from courtroom.strict import Strict
@@ -150,7 +150,7 @@ class RunList:
         return [self._line(row["kind"], row["number"], row["runs"]) for row in found]
 
     @property
-    def _connection(self) -> Connection:
+    def _connection(self) -> StoreConnection:
         return self._database.connection
 
     def _line(self, kind: str, number: int, runs: int) -> Line:

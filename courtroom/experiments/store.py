@@ -12,7 +12,7 @@ from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
-from courtroom.store.connection import Row
+from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
@@ -224,7 +224,7 @@ class ExperimentStore:
         return read_all(self._database.connection.execute("SELECT * FROM experiments ORDER BY number DESC"), _kept)
 
 
-def _kept(row: Row) -> StoredExperiment:
+def _kept(row: StoredRow) -> StoredExperiment:
     fields = {name: value for name, value in dict(row).items() if name != "number"}
 
     def parsed() -> StoredExperiment:
@@ -234,7 +234,7 @@ def _kept(row: Row) -> StoredExperiment:
     return read("experiment", row["id"], parsed)
 
 
-def _cell(row: Row) -> StoredCell:
+def _cell(row: StoredRow) -> StoredCell:
     fields = dict(row)
 
     def parsed() -> StoredCell:

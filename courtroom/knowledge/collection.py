@@ -18,7 +18,7 @@ from courtroom.knowledge.index import OTHER, Progress, VectorIndex, index_name
 from courtroom.knowledge.ranking import Found, Mode, Scores, ranked
 from courtroom.knowledge.word_index import WordIndex, line
 from courtroom.settings import Settings
-from courtroom.store.connection import Row
+from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 
@@ -124,7 +124,7 @@ class Collection(Generic[R]):
         )
         return next(iter(read_all(row, self._record)[0]), None)
 
-    def _record(self, row: Row) -> R:
+    def _record(self, row: StoredRow) -> R:
         return read(f"record of “{self.name}”", row["id"], lambda: self.parse(row["body"]))
 
     def parse(self, body: str) -> R:
@@ -340,7 +340,7 @@ class Collection(Generic[R]):
         text = self._text_of(record)
         return (text,) if isinstance(text, str) else text
 
-    def _line_of(self, row: Row) -> str | None:
+    def _line_of(self, row: StoredRow) -> str | None:
         """The words of a row's record; None where the row is damaged."""
         records = read_all([row], self._record)[0]
         return line("\n".join(self.texts_of(records[0]))) if records else None

@@ -6,11 +6,11 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 
-from courtroom.store.connection import Connection, Row
+from courtroom.store.connection import StoreConnection, StoredRow
 from courtroom.store.database import Database
 
 
-def take_over(database: Database, collection: str, line_of: Callable[[Row], str | None]) -> None:
+def take_over(database: Database, collection: str, line_of: Callable[[StoredRow], str | None]) -> None:
     """Give each record its words, from the index that SQLite had where there is one, and drop that index."""
     db = database.connection
     missing = "collection = ? AND words IS NULL"
@@ -24,11 +24,11 @@ def take_over(database: Database, collection: str, line_of: Callable[[Row], str 
             db.execute("UPDATE knowledge SET words = ? WHERE seq = ?", (line_of(row) or "", row["seq"]))
 
 
-def _indexed(db: Connection, collection: str) -> bool:
+def _indexed(db: StoreConnection, collection: str) -> bool:
     return db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (f"words_{collection}",)).fetchone() is not None
 
 
-def _take_from_index(db: Connection, collection: str, missing: str) -> None:
+def _take_from_index(db: StoreConnection, collection: str, missing: str) -> None:
     index, vocabulary = f'"words_{collection}"', f'"vocabulary_{collection}"'
     with suppress(sqlite3.DatabaseError):  # it is damaged; the records are not
         db.execute(

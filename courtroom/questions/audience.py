@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field
 
 from courtroom.errors import CourtroomError
-from courtroom.store.connection import Connection
+from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 from courtroom.strict import Strict
@@ -196,7 +196,7 @@ class AudienceStore:
             else:
                 db.execute("DELETE FROM audience_likes WHERE argument = ? AND phone = ?", (number, phone))
 
-    def _admit(self, db: Connection, run: str, phone: str, *, voting: bool = False) -> None:
+    def _admit(self, db: StoreConnection, run: str, phone: str, *, voting: bool = False) -> None:
         if not is_phone(phone):
             raise VoteRefused("This page has lost its place. Open the link again.")
         audience = self.of(run)

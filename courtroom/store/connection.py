@@ -8,7 +8,7 @@ from typing import Any, Protocol
 Parameters = Sequence[Any] | Mapping[str, Any]
 
 
-class Row(Protocol):
+class StoredRow(Protocol):
     """One row: values by position or by name; `tuple(row)` and `dict(row)` work."""
 
     def __getitem__(self, key: Any, /) -> Any:
@@ -53,7 +53,7 @@ class Rows(Protocol):
         ...
 
 
-class Connection(Protocol):
+class StoreConnection(Protocol):
     """Runs statements, each for itself or within a transaction."""
 
     @property

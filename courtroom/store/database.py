@@ -11,7 +11,7 @@ from typing import Protocol
 from pydantic import SecretStr
 
 from courtroom.errors import StoreError
-from courtroom.store.connection import Connection, Parameters, Row
+from courtroom.store.connection import Parameters, StoreConnection, StoredRow
 from courtroom.store.failures import ServerError
 from courtroom.store.file import explained as explained_of_file
 from courtroom.store.migrations import MIGRATIONS
@@ -26,15 +26,15 @@ class Dialect(Protocol):
     row_key: str
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> StoreConnection:
         """For this thread."""
         ...
 
-    def transaction(self) -> AbstractContextManager[Connection]:
+    def transaction(self) -> AbstractContextManager[StoreConnection]:
         """All or nothing."""
         ...
 
-    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[Row]:
+    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
         """Rows, some at a time."""
         ...
 
@@ -81,15 +81,15 @@ class Database:
         return self._store.row_key
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> StoreConnection:
         """This thread's connection (autocommit; use `transaction` for more than one statement)."""
         return self._store.connection
 
-    def transaction(self) -> AbstractContextManager[Connection]:
+    def transaction(self) -> AbstractContextManager[StoreConnection]:
         """All or nothing, and the write lock from the start; within another it is part of that one."""
         return self._store.transaction()
 
-    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[Row]:
+    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
         """The rows of a query that may be too many for the memory; others may write meanwhile."""
         return self._store.each(sql, parameters)
 

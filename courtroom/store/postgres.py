@@ -19,9 +19,10 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemy
 from sqlalchemy.exc import TimeoutError as NoneFree
 
 from courtroom.errors import StoreError
-from courtroom.store.connection import Connection, Parameters, Row
+from courtroom.store.connection import Parameters, StoreConnection, StoredRow
 from courtroom.store.failures import RefusedByServer, ServerError
 from courtroom.store.plain_text import begun, from_plain, to_plain
+from courtroom.store.postgres_schema import prepare
 
 log = logging.getLogger(__name__)
 
@@ -69,8 +70,6 @@ class PostgresStore:
         )
         self._local = threading.local()
         self._connection = PostgresConnection(self)
-        from courtroom.store.postgres_schema import prepare
-
         try:
             prepare(self, schema)
         except ServerError as error:
@@ -81,7 +80,7 @@ class PostgresStore:
             raise
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> StoreConnection:
         """The same for all threads: each statement, or each transaction, has one of the pool's."""
         return self._connection
 
@@ -92,7 +91,7 @@ class PostgresStore:
         return held
 
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
+    def transaction(self) -> Iterator[StoreConnection]:
         """All or nothing, under the lock."""
         if self.held is not None:
             yield self.connection
@@ -137,7 +136,7 @@ class PostgresStore:
         server = stack.enter_context(self.borrowed())
         return server, run(server, sql, parameters)
 
-    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[Row]:
+    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
         """Rows by a cursor at the server."""
         if self.held is not None:
             yield from _some_at_a_time(self.held, sql, parameters)

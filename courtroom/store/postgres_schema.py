@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from sqlalchemy import Connection as ServerConnection
 
 from courtroom.errors import StoreError
+from courtroom.store.connection import StoreConnection
 from courtroom.store.file import OURS
 from courtroom.store.plain_text import begun
 from courtroom.store.tables import TABLES
 from courtroom.version import __version__
 
-if TYPE_CHECKING:
-    from courtroom.store.postgres import PostgresStore
+
+class SchemaServer(Protocol):
+    """What a schema is made in."""
+
+    place: str
+    """Where it is, in words."""
+
+    @property
+    def held(self) -> ServerConnection | None:
+        """The connection of this thread's transaction."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[StoreConnection]:
+        """All or nothing."""
+        ...
+
 
 FIRST = 18
 """The first schema that PostgreSQL was given."""
@@ -55,7 +73,7 @@ END $$;
 """
 
 
-def prepare(store: PostgresStore, schema: int) -> None:
+def prepare(store: SchemaServer, schema: int) -> None:
     """Make the tables, or bring them up to date; all or nothing, and one process at a time.
 
     Args:

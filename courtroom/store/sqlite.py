@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from courtroom.store import file as store_file
-from courtroom.store.connection import Connection, Parameters, Row
+from courtroom.store.connection import Parameters, StoreConnection, StoredRow
 from courtroom.version import __version__
 
 
@@ -42,7 +42,7 @@ class SqliteStore:
             raise store_file.explained(error, path) from error
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> StoreConnection:
         """This thread's connection."""
         return self._connection()
 
@@ -65,7 +65,7 @@ class SqliteStore:
         return connection
 
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
+    def transaction(self) -> Iterator[StoreConnection]:
         """`BEGIN IMMEDIATE`: the write lock from the start."""
         connection = self._connection()
         if connection.in_transaction:
@@ -80,7 +80,7 @@ class SqliteStore:
                 connection.execute("ROLLBACK")
             raise
 
-    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[Row]:
+    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
         """SQLite reads row by row as it is."""
         return iter(self.connection.execute(sql, parameters))
 

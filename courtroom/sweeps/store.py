@@ -10,7 +10,7 @@ from courtroom.engine.events import Verdict
 from courtroom.engine.lease import Lease
 from courtroom.engine.store import new_id
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.store.connection import Row
+from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
@@ -148,7 +148,7 @@ class SweepStore:
         return read_all(self._database.connection.execute("SELECT * FROM sweeps ORDER BY number DESC"), _sweep)
 
 
-def _sweep(row: Row) -> Sweep:
+def _sweep(row: StoredRow) -> Sweep:
     fields = {name: value for name, value in dict(row).items() if name != "number"}
     return read(
         "sweep",
@@ -157,7 +157,7 @@ def _sweep(row: Row) -> Sweep:
     )
 
 
-def _cell(row: Row) -> SweepCell:
+def _cell(row: StoredRow) -> SweepCell:
     fields = dict(row)
 
     def parsed() -> SweepCell:

@@ -62,12 +62,13 @@ function benchPart(open) {
     if (drawn === one.drawn) return;
     one.drawn = drawn;
     one.made.className = `seat ${state}${stale ? " stale" : ""}${lit ? " lit" : ""}${moved ? " moved" : ""}${member.votes ? "" : " other"}`;
-    one.figure.replaceChildren(shape(chosen || null, state), el("span", "initials", initials(member)), one.badge);
+    const short = el("span", "initials", initials(member)); short.setAttribute("aria-hidden", "true");
+    one.figure.replaceChildren(shape(chosen || null, state), short, one.badge);
     one.figure.style.setProperty("--tone", chosen ? `var(--side-${scene.sides.indexOf(chosen)})` : "var(--soft)");
     one.badge.hidden = !moved;
     say(one.word, said || word);
     // The name that is spoken begins with the words that are seen.
-    const seen = [initials(member), member.name, said || word].filter(Boolean).join(" ");
+    const seen = [member.name, said || word].filter(Boolean).join(" ");
     const told = [seen, member.role, vote ? voteWords(vote) : "", lit ? t("speaks now") : ""].filter(Boolean).join(", ");
     one.made.setAttribute("aria-label", told);
   }

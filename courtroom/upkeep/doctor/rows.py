@@ -28,7 +28,7 @@ from courtroom.questions.asides import read_aside
 from courtroom.questions.audience import read_argument, read_audience, read_like, read_vote
 from courtroom.questions.marks import read_mark
 from courtroom.questions.playlists import read_playlist
-from courtroom.store.connection import Row as StoredRow
+from courtroom.store.connection import StoredRow
 from courtroom.store.rows import read
 from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
 
