@@ -24,11 +24,9 @@ st.set_page_config(page_title=_("Courtroom"), page_icon=str(ICON), layout="wide"
 # Less empty space above the first line than Streamlit leaves.
 st.html("<style>.stMainBlockContainer { padding-top: 4.5rem; padding-bottom: 3rem; }</style>")
 if st.context.theme.type != "dark":  # Streamlit's small print is too pale on white for who sees little
-    st.html("<style>[data-testid='stCaptionContainer'] { color: #5A6070; }</style>")
+    st.html("<style>[data-testid='stCaptionContainer'] { color: #5A6070; opacity: 1; }</style>")
 if st.context.theme.type == "dark":  # Streamlit writes white on the light blue that stands out from a dark page
-    primary = (
-        ":is([data-testid^='stBaseButton-primary']:not(:disabled), [data-testid='stMultiSelect'] [data-baseweb='tag'])"
-    )
+    primary = ":is([data-testid^='stBaseButton-primary']:not(:disabled), [data-testid='stMultiSelect'] span[title])"
     st.html(f"<style>{primary}, {primary} * {{ color: #12161F; }}</style>")
 
 # The link of a seat or of an audience opens that page alone: nothing else is there to go to.

@@ -38,7 +38,11 @@ def card(case: ListedCase) -> None:
     """One case of the library."""
     with st.container(border=True):
         if case.picture and case.picture.sha256:
-            st.image(house.media.image(case.picture.sha256, 480), width="stretch")
+            st.image(
+                house.media.image(case.picture.sha256, 480),
+                width="stretch",
+                alt=case.picture.description or case.picture.id,
+            )
         st.markdown(f"**{literal(case.title)}**")
         facts = [case.kind_title, LANGUAGES.get(case.language, case.language), *case.brief]
         st.caption(" · ".join(literal(fact) for fact in facts))

@@ -35,7 +35,11 @@ def said(house: Courthouse, question: SeatQuestion) -> None:
 def shown(house: Courthouse, medium: Medium) -> None:
     """A picture or a video that goes with the question."""
     if medium.sha256 and medium.kind == "image":
-        st.image(house.media.image(medium.sha256, 900), caption=literal(medium.description))
+        st.image(
+            house.media.image(medium.sha256, 900),
+            caption=literal(medium.description),
+            alt=medium.description or medium.id,
+        )
     elif medium.sha256:
         st.video(str(house.media.path(medium.sha256)))
     else:

@@ -51,8 +51,9 @@ def test_a_courthouse_that_is_closed_leaves_no_thread_and_no_file_open(tmp_path:
         heard(house, number)
         house.runner.do(house.knowledge.answer(Search(collection="statutes", text="theft", k=1))).result()
         house.close()
+        if number > 3:  # a thread that is ending may still be there
+            until(lambda: held() <= max(counted[1:4]), "all threads and files of a closed courthouse to go")
         counted.append(held())
-    assert max(counted[4:]) <= max(counted[1:4]), counted
 
 
 def test_a_courthouse_that_is_closed_leaves_no_connection_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,9 +23,9 @@ function benchPart(open) {
     const made = button("seat", null, "", () => open(member.id));
     made.removeAttribute("title");
     made.style.left = `${member.place[0]}%`; made.style.top = `${member.place[1]}%`;
-    const figure = el("span", "figure"), name = el("span", "name", member.name), word = el("span", "word"), badge = el("span", "badge", "↻");
-    badge.hidden = true;
-    made.append(figure, name, word);
+    const figure = el("span", "figure"), name = el("span", "name", member.name), word = el("span", "word"), badge = el("span", "badge");
+    badge.hidden = true; figure.setAttribute("aria-hidden", "true");
+    made.append(figure, name, " ", word);
     for (const [enter, leave] of [["mouseenter", "mouseleave"], ["focus", "blur"]]) {
       made.addEventListener(enter, () => { hovered = member.id; hint(member); arrowsNow(); });
       made.addEventListener(leave, () => { hovered = ""; tip.hidden = true; arrowsNow(); });
@@ -62,7 +62,7 @@ function benchPart(open) {
     if (drawn === one.drawn) return;
     one.drawn = drawn;
     one.made.className = `seat ${state}${stale ? " stale" : ""}${lit ? " lit" : ""}${moved ? " moved" : ""}${member.votes ? "" : " other"}`;
-    const short = el("span", "initials", initials(member)); short.setAttribute("aria-hidden", "true");
+    const short = el("span", "initials"); short.dataset.short = initials(member);  // drawn, not read out
     one.figure.replaceChildren(shape(chosen || null, state), short, one.badge);
     one.figure.style.setProperty("--tone", chosen ? `var(--side-${scene.sides.indexOf(chosen)})` : "var(--soft)");
     one.badge.hidden = !moved;

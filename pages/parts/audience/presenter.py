@@ -68,7 +68,7 @@ def audience_view(house: Courthouse, record: Record) -> None:
         if audience.closed is None:
             with left:
                 link = link_of(audience.token)
-                st.image(qr_png(link), width=280)
+                st.image(qr_png(link), width=280, alt=_("The link as a QR code"))
                 st.code(link, language=None, wrap_lines=True)
         with right:
             st.fragment(_live, run_every=LOOK_S if audience.closed is None else None)(audience.token)

@@ -18,7 +18,7 @@ def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: 
         if medium.sha256 is None:
             st.caption(_(":material/broken_image: The file of {id} is missing.", id=literal(medium.id)))
         elif medium.kind == "image":
-            st.image(house.media.image(medium.sha256), width="stretch")
+            st.image(house.media.image(medium.sha256), width="stretch", alt=medium.description or medium.id)
         else:
             st.video(house.media.path(medium.sha256).read_bytes())
             if medium.moments:
@@ -29,7 +29,7 @@ def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: 
                 frames = house.media.frames(medium.sha256)
                 for start in range(0, len(frames), 5):
                     for column, frame in zip(st.columns(5), frames[start : start + 5], strict=False):
-                        column.image(frame.jpeg, caption=clock(frame.timestamp_s))
+                        column.image(frame.jpeg, caption=clock(frame.timestamp_s), alt=clock(frame.timestamp_s))
     except MediaError as error:
         st.warning(literal(error))
     if described and medium.description:
