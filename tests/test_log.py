@@ -62,6 +62,9 @@ def test_a_closed_courthouse_has_no_log_file_open(tmp_path: Path) -> None:
 def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(
+        logging.getLogger("courtroom"), "handlers", []
+    )  # what another test has had written to standard error
     with OpenAIServer(faults=1.0, only=("500",)) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)

@@ -16,7 +16,8 @@ from courtroom.knowledge.facets import ALL, Facets, Filter
 from courtroom.knowledge.sealed import SEAL, Seal, files_of, read_seal, whole, write_seal
 from courtroom.settings import Settings
 
-HNSW: dict[str, Any] = {"space": "cosine", "ef_search": 200, "ef_construction": 100, "max_neighbors": 16}
+HNSW: dict[str, Any] = {"space": "cosine", "ef_search": 200, "ef_construction": 100, "max_neighbors": 32}
+"""With half the neighbours one record in a hundred can't be reached at all, and more after additions."""
 AT_ONCE = 500
 """Vectors in one write."""
 

@@ -17,7 +17,7 @@ from courtroom.media.store import media_of
 from courtroom.settings import Settings
 from courtroom.store.database import Database, explained
 from courtroom.store.failures import FAILURES
-from courtroom.store.file import check, copy, damages
+from courtroom.store.file import check, copy, damages, let_go
 from courtroom.store.migrations import MIGRATIONS
 from courtroom.upkeep.moving import copy_as_file
 
@@ -80,7 +80,7 @@ def restore(settings: Settings, source: Path) -> int:
         with tempfile.TemporaryDirectory(dir=home, prefix=".restore-") as folder:
             again = Path(folder) / "again"
             count = _verify(source, again)
-            _let_go(again / STORE)
+            let_go(again / STORE)
             _put_back_media(settings, again / "media")
             if (again / "imports").is_dir():
                 shutil.copytree(again / "imports", home / "imports", dirs_exist_ok=True)
@@ -123,14 +123,6 @@ def _put_back_media(settings: Settings, folder: Path) -> None:
         return
     for path in sorted(folder.iterdir()):
         media.storage.put(path.name, path.read_bytes())
-
-
-def _let_go(store: Path) -> None:
-    """Nobody drives what is put back, also where the process lives that drove it when the backup was written."""
-    with closing(sqlite3.connect(store, isolation_level=None)) as db:
-        tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        for table in sorted(tables & {"runs", "sweeps", "experiments"}):  # an older store has fewer
-            db.execute(f"UPDATE {table} SET owner = NULL, heartbeat = NULL WHERE owner IS NOT NULL")
 
 
 def _verify(path: Path, folder: Path) -> int:
