@@ -69,7 +69,7 @@ function benchPart(open) {
     say(one.word, said || word);
     // The name that is spoken begins with the words that are seen.
     const seen = [member.name, said || word].filter(Boolean).join(" ");
-    const told = [seen, member.role, vote ? voteWords(vote) : "", lit ? t("speaks now") : ""].filter(Boolean).join(", ");
+    const told = [seen, member.role, vote && voteWords(vote) !== word ? voteWords(vote) : "", lit ? t("speaks now") : ""].filter(Boolean).join(", ");
     one.made.setAttribute("aria-label", told);
   }
 
