@@ -8,31 +8,31 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from courtroom.access.person import Person, Role
+from courtroom.access.account import Account, Access
 from courtroom.errors import CourtroomError
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_acting: ContextVar[Person | None] = ContextVar("acting", default=None)
+_acting: ContextVar[Account | None] = ContextVar("acting", default=None)
 
 
 class Forbidden(CourtroomError):
     """The role of the person who acts does not allow this."""
 
 
-def acting() -> Person | None:
+def acting() -> Account | None:
     """The person who acts; None where nobody signs in, which is one person who may do everything."""
     return _acting.get()
 
 
-def act(person: Person | None) -> None:
+def act(person: Account | None) -> None:
     """From now on, within this context, this person acts."""
     _acting.set(person)
 
 
 @contextmanager
-def acts(person: Person | None) -> Iterator[None]:
+def acts(person: Account | None) -> Iterator[None]:
     """Within the block this person acts."""
     before = _acting.set(person)
     try:
@@ -41,13 +41,13 @@ def acts(person: Person | None) -> Iterator[None]:
         _acting.reset(before)
 
 
-def may(role: Role) -> bool:
+def may(role: Access) -> bool:
     """Whether the person who acts has at least this role."""
     person = acting()
     return person is None or person.role >= role
 
 
-def demand(role: Role) -> None:
+def demand(role: Access) -> None:
     """Refuse what needs a higher role.
 
     Raises:
@@ -57,7 +57,7 @@ def demand(role: Role) -> None:
         raise Forbidden("Your role does not allow this. Ask an owner of this server for a higher one.")
 
 
-def needs(role: Role) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def needs(role: Access) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A method that only people of at least this role may call."""
 
     def guarded(method: Callable[P, R]) -> Callable[P, R]:

@@ -1,4 +1,4 @@
-"""A person who signed in, or who came by a link, and the role that says what the person may do."""
+"""The account of a person who signed in or came by a link, and the access that it gives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import IntEnum
 from courtroom.strict import Strict
 
 
-class Role(IntEnum):
+class Access(IntEnum):
     """What a person may do; a higher role may do all that a lower one may."""
 
     NONE = 0
@@ -28,17 +28,17 @@ class Resource(Strict):
     id: str
 
 
-class Person(Strict):
+class Account(Strict):
     """Somebody at the app."""
 
     id: str
     """Never changes and is nobody else's; empty for who did not sign in."""
     name: str = ""
     email: str = ""
-    role: Role = Role.NONE
+    role: Access = Access.NONE
     opened: frozenset[Resource] = frozenset()
     """What a link has opened for reading in this session."""
 
 
-NOBODY = Person(id="")
+NOBODY = Account(id="")
 """Who did not sign in, where one must."""
