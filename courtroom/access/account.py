@@ -8,7 +8,7 @@ from courtroom.strict import Strict
 
 
 class Access(IntEnum):
-    """What a person may do; a higher role may do all that a lower one may."""
+    """What a person may do; each may do all that the one before it may."""
 
     NONE = 0
     """Sees what is public, and what a link opens."""
@@ -17,7 +17,7 @@ class Access(IntEnum):
     RUN = 2
     """Adds cases, starts runs and experiments, and changes those that are the person's own."""
     OWN = 3
-    """Sees and changes everything, and gives others their roles."""
+    """Sees and changes everything, and gives others their access."""
 
 
 class Resource(Strict):
@@ -35,7 +35,7 @@ class Account(Strict):
     """Never changes and is nobody else's; empty for who did not sign in."""
     name: str = ""
     email: str = ""
-    role: Access = Access.NONE
+    access: Access = Access.NONE
     opened: frozenset[Resource] = frozenset()
     """What a link has opened for reading in this session."""
 

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from courtroom.access.account import Account, Access
+from courtroom.access.account import Access, Account
 from courtroom.errors import CourtroomError
 
 P = ParamSpec("P")
@@ -18,7 +18,7 @@ _acting: ContextVar[Account | None] = ContextVar("acting", default=None)
 
 
 class Forbidden(CourtroomError):
-    """The role of the person who acts does not allow this."""
+    """The access of the person who acts does not allow this."""
 
 
 def acting() -> Account | None:
@@ -41,29 +41,29 @@ def acts(person: Account | None) -> Iterator[None]:
         _acting.reset(before)
 
 
-def may(role: Access) -> bool:
-    """Whether the person who acts has at least this role."""
+def may(access: Access) -> bool:
+    """Whether the person who acts has at least this access."""
     person = acting()
-    return person is None or person.role >= role
+    return person is None or person.access >= access
 
 
-def demand(role: Access) -> None:
-    """Refuse what needs a higher role.
+def demand(access: Access) -> None:
+    """Refuse what needs more access.
 
     Raises:
-        Forbidden: the person who acts has a lower role.
+        Forbidden: the person who acts has less access.
     """
-    if not may(role):
-        raise Forbidden("Your role does not allow this. Ask an owner of this server for a higher one.")
+    if not may(access):
+        raise Forbidden("Your access does not allow this. Ask an owner of this server for more.")
 
 
-def needs(role: Access) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A method that only people of at least this role may call."""
+def needs(access: Access) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A method that only people with at least this access may call."""
 
     def guarded(method: Callable[P, R]) -> Callable[P, R]:
         @wraps(method)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            demand(role)
+            demand(access)
             return method(*args, **kwargs)
 
         return call
