@@ -27,6 +27,8 @@ from tests.postgres_server import WHY_NOT, PostgresServer, programs
 
 pytest_plugins = [
     "tests.attacks.count",
+    "tests.footprint",
+    "tests.workers",
 ]  # here, as with several workers the one that reports collects no test itself
 
 # What is slow on a loaded machine is no failure.
@@ -54,7 +56,7 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what kills processes and what is slow, and keeps a file's tests, and all that drive a browser, with one worker (`-n 2 --dist loadgroup`)."""
+    """Marks what kills processes, what is slow and what drives a browser."""
     for item in items:
         folder = item.path.relative_to(Path(__file__).parent).parent
         if KILLS.search(item.name.partition("[")[0]) or item.path.name == "test_kills.py":
@@ -63,8 +65,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if "browser" in folder.parts:
             item.add_marker(pytest.mark.browser)
-        browser = item.get_closest_marker("browser") is not None
-        item.add_marker(pytest.mark.xdist_group("browser" if browser else str(folder / item.path.stem)))
 
 
 @pytest.fixture(scope="session", autouse=True)

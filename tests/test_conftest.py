@@ -1,14 +1,21 @@
-"""The guard that keeps tests on this machine."""
+"""What holds for every test: it stays on this machine, and with several workers a file stays with one of them."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
+import subprocess
+import sys
+from itertools import groupby
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import LeftThisMachine
+from tests.workers import BROWSER, group
 
+ROOT = Path(__file__).parents[1]
 ELSEWHERE = ["192.0.2.1", "api.openai.com", "localhost.example"]
 
 
@@ -25,6 +32,35 @@ async def test_neither_does_asyncio(host: str, nothing_leaves_this_machine: list
     with pytest.raises(LeftThisMachine):
         await asyncio.get_running_loop().getaddrinfo(host, 80)
     nothing_leaves_this_machine.clear()
+
+
+def test_each_group_is_in_one_piece_and_the_browsers_comes_first(request: pytest.FixtureRequest) -> None:
+    groups = [group(item.nodeid) for item in request.session.items]
+    assert len(list(groupby(groups))) == len(set(groups))
+    assert BROWSER not in groups[groups.count(BROWSER) :]
+
+
+def test_whatever_drives_a_browser_is_in_its_group(request: pytest.FixtureRequest) -> None:
+    for item in request.session.items:
+        assert (item.get_closest_marker("browser") is not None) == (group(item.nodeid) == BROWSER), item.nodeid
+
+
+def test_a_worker_takes_whole_files(tmp_path: Path) -> None:
+    """Both workers have work from the beginning; without groups, the tests of each file would alternate between them."""
+    test = "import pytest\n@pytest.mark.parametrize('n', range(4))\ndef test(n, worker_id):\n    print(__file__, worker_id)\n"
+    for name in ("test_one.py", "test_two.py"):
+        (tmp_path / name).write_text(test)
+    plugins = ("-p", "xdist", "-p", "tests.workers", "-p", "no:cacheprovider")
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", *plugins, "-n2", "--dist=loadgroup", "-rP", f"--rootdir={tmp_path}", tmp_path],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    took = [line.split() for line in ran.stdout.splitlines() if line.startswith(str(tmp_path))]
+    assert len(took) == 8
+    assert len({tuple(words) for words in took}) == 2, took
 
 
 def test_loopback_can_be_reached() -> None:
