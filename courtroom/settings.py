@@ -6,7 +6,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -48,6 +47,8 @@ class Settings(BaseSettings):
     def media_folder(self) -> Path:
         """Media by content hash; with an object storage, copies of those that were used here."""
         if self.media.startswith("file://"):
+            from urllib.request import url2pathname  # it brings along what speaks HTTP
+
             return Path(url2pathname(urlsplit(self.media).path))
         return self.home / "media"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Literal
 
+import json_repair
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -168,7 +169,7 @@ def test_a_part_of_what_broke_off_is_no_answer(outer: str) -> None:
 
 def test_only_so_much_is_mended_whatever_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     mended: list[int] = []
-    monkeypatch.setattr(repair.json_repair, "loads", lambda piece: mended.append(len(piece)))
+    monkeypatch.setattr(json_repair, "loads", lambda piece: mended.append(len(piece)))
     for wrong in ('{"a" 1}', '{"a": ["x" "y"]}', '{"a" ' + '"x" "y' * 300 + "}"):
         with pytest.raises(InvalidAnswer):
             read_answer(wrong * (290_000 // len(wrong)), Opinion, "stop")

@@ -23,6 +23,10 @@ SLOW = (
     "yaml",
     "sqlalchemy",
     "psycopg",
+    "tenacity",
+    "babel",
+    "json_repair",
+    "urllib.request",
 )
 LIST_CASES = "import runpy; sys.argv = ['courtroom', 'cases']; runpy.run_module('courtroom', run_name='__main__')"
 OPEN_APP = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from courtroom.knowledge.embedding import DEFAULT, Embedding, HashedNgrams
-from courtroom.knowledge.litellm_embedding import LiteLLMEmbedding
 from courtroom.knowledge.local_encoder import LOCAL, LocalEncoder
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 
@@ -27,7 +26,13 @@ def embedding_of(name: str) -> Embedding:
     """The embedding of a name: the default, a local encoder, or a LiteLLM model id."""
     if name == DEFAULT:
         return HashedNgrams()
-    return LocalEncoder(name) if name in LOCAL else LiteLLMEmbedding(name)
+    if name in LOCAL:
+        return LocalEncoder(name)
+    from courtroom.knowledge.litellm_embedding import (
+        LiteLLMEmbedding,  # with what retries calls: most commands ask none
+    )
+
+    return LiteLLMEmbedding(name)
 
 
 def embedding_problem(name: str) -> str:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
-from babel.messages.pofile import read_po
-
 LOCALE = Path(__file__).parent / "locale"
 LONGEST = 2000
 """Characters of a text that may be a sentence of the engine; a longer one is somebody's."""
@@ -57,6 +55,8 @@ class Catalogue:
     """
 
     def __init__(self, path: Path) -> None:
+        from babel.messages.pofile import read_po  # English needs none
+
         self._texts: dict[str, str] = {}
         self._sentences: list[Sentence] = []
         with path.open("rb") as file:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from courtroom.models.failures import retry_after
 from courtroom.models.prices import estimate_prompt
 from courtroom.models.request import Reply, Request
 from courtroom.models.spec import ModelSpec
@@ -63,6 +62,8 @@ class Limits:
         try:
             yield turn
         except Exception as error:
+            from courtroom.models.failures import retry_after
+
             door.pause(retry_after(error))
             raise
         finally:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from courtroom.media.store import MediaStore
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.connections import Connections
 from courtroom.models.limits import Limits
-from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.offline import Methods, OfflineModel
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.spec import OFFLINE
+
+if TYPE_CHECKING:
+    from courtroom.models.litellm_model import LiteLLMModel
 
 
 class ModelPool:
@@ -30,7 +35,14 @@ class ModelPool:
         capabilities: Capabilities | None = None,
     ) -> None:
         self._offline = OfflineModel(offline or {})
-        self._online = LiteLLMModel(media, connections, limits, capabilities)
+        self._given = media, connections, limits, capabilities
+
+    @cached_property
+    def _online(self) -> LiteLLMModel:
+        """Whoever asks over the network; what it needs takes time to import, and many a command asks nobody."""
+        from courtroom.models.litellm_model import LiteLLMModel
+
+        return LiteLLMModel(*self._given)
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
         """See `Model.answer`."""
@@ -43,4 +55,5 @@ class ModelPool:
 
     async def close(self) -> None:
         """Let go of what asking over the network on this loop holds."""
-        await self._online.close()
+        if "_online" in vars(self):
+            await self._online.close()

@@ -18,7 +18,6 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-import json_repair
 from pydantic import BaseModel, ValidationError
 
 from courtroom.models.request import CUT, FILTERED, REFUSAL
@@ -168,6 +167,8 @@ def _loaded(piece: str, *, mend: bool) -> Any:
     except json.JSONDecodeError as error:
         if not mend:
             raise InvalidAnswer(f"it is no JSON: {error.msg}") from error
+        import json_repair  # most answers are whole
+
         return json_repair.loads(piece)
     except ValueError as error:
         raise InvalidAnswer("a number in it has too many digits") from error

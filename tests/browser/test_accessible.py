@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
 from tests.app_server import forked_app
 from tests.browser.axe import violations
-from tests.browser.test_hearing import opened, settled
+from tests.browser.test_hearing import THEMES, settled
 from tests.test_room import RUNS
 
 SHOWN = ("cyberjurors", "juris")
@@ -35,28 +36,28 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[s
         yield server.url, runs
 
 
-def looked_at(browser: Browser, url: str, theme: str) -> Page:
-    page = opened(browser, url, theme, width=1440)
+def looked_at(page: Page, url: str, theme: Literal["light", "dark"] = "light") -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(color_scheme=theme)
+    page.goto(url)
     settled(page)
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
-    return page
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_page_keeps_anybody_out(site: tuple[str, list[str]], browser: Browser, theme: str) -> None:
+def test_no_page_keeps_anybody_out(site: tuple[str, list[str]], page: Page) -> None:
     url, runs = site
     found = {}
     for one in (*PAGES, *(f"deliberation?run={run}" for run in runs)):
-        page = looked_at(browser, f"{url}/{one.format(*runs)}", theme)
-        if wrong := violations(page):
-            found[one] = wrong
-        page.close()
+        for theme in THEMES:
+            looked_at(page, f"{url}/{one.format(*runs)}", theme)
+            if wrong := violations(page):
+                found[one, theme] = wrong
     assert found == {}
 
 
-def test_the_room_is_used_by_the_keyboard_alone(site: tuple[str, list[str]], browser: Browser) -> None:
+def test_the_room_is_used_by_the_keyboard_alone(site: tuple[str, list[str]], page: Page) -> None:
     url, (run, _) = site
-    page = looked_at(browser, f"{url}/deliberation?run={run}", "light")
+    looked_at(page, f"{url}/deliberation?run={run}")
     seat = page.locator(".room .seat").first
     page.keyboard.press("Tab")  # focus is shown to who uses the keyboard
     seat.focus()
@@ -68,4 +69,3 @@ def test_the_room_is_used_by_the_keyboard_alone(site: tuple[str, list[str]], bro
     page.get_by_role("slider", name="Moment of the run").focus()
     page.keyboard.press("Home")
     expect(page.locator(".room .timeline")).to_contain_text("1 of ")
-    page.close()

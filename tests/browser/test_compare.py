@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_hearing import heard, opened, settled, sound, start, tab
+from tests.browser.test_hearing import heard, in_both_themes, opened, settled, sound, start, tab
 
 TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
 
@@ -44,14 +44,8 @@ def link(app: str, browser: Browser) -> str:
     return address
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_shared_address_opens_the_same_comparison_in_another_browser(
-    link: str, browser: Browser, theme: str
-) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=theme)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.set_default_timeout(120_000)
-    page.goto(link)
+def test_the_shared_address_opens_the_same_comparison_in_another_browser(link: str, browser: Browser) -> None:
+    page = opened(browser, link)
     for _ in range(2):
         expect(page.get_by_text("a fork of A", exact=False)).to_be_visible()
         expect(page.get_by_role("row", name=re.compile("^norms 3 1"))).to_be_visible()
@@ -59,14 +53,15 @@ def test_the_shared_address_opens_the_same_comparison_in_another_browser(
     for name in TABS:
         tab(page, name)
         expect(page.get_by_test_id("stMain").locator("[data-stale=true]")).to_have_count(0)
-        sound(page)
+        for _ in in_both_themes(page):
+            sound(page)
     expect(page.get_by_text("norms: 3 → 1")).to_be_visible()
     assert page.url == link.replace(",", "%2C")
-    context.close()
+    page.close()
 
 
-def test_runs_are_picked_in_their_list(app: str, link: str, browser: Browser) -> None:
-    page = opened(browser, f"{app}/runs")
+def test_runs_are_picked_in_their_list(app: str, link: str, page: Page) -> None:
+    page.goto(f"{app}/runs")
     boxes = page.locator('[class*="st-key-pick-"]')
     boxes.nth(0).locator("label").first.click()
     expect(page.get_by_text("1 run selected")).to_be_visible()
@@ -74,19 +69,17 @@ def test_runs_are_picked_in_their_list(app: str, link: str, browser: Browser) ->
     page.get_by_role("button", name=re.compile("Compare 2 runs")).click()
     expect(page.get_by_text("They part at", exact=False)).to_be_visible()
     expect(page.get_by_text("a fork of B", exact=False)).to_be_visible()
-    page.close()
 
 
-def test_a_run_under_way_is_compared_and_followed(app: str, link: str, browser: Browser) -> None:
+def test_a_run_under_way_is_compared_and_followed(app: str, link: str, page: Page, browser: Browser) -> None:
     stepped = opened(browser, app)
     start(stepped, "oak-table", "Start step by step")
     expect(stepped.get_by_text("Paused before Precedents")).to_have_count(1)
     run = re.search(r"run=([\w-]+)", stepped.url)
     assert run
-    page = opened(browser, link.split(",")[0] + f",{run[1]}")
+    page.goto(link.split(",")[0] + f",{run[1]}")
     expect(page.get_by_text("so far, in Evidence")).to_be_visible()
     stepped.locator(".st-key-do-step button").first.click()
     expect(page.get_by_text("so far, in Precedents")).to_be_visible()
     sound(page)
-    page.close()
     stepped.close()

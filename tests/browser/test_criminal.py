@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from courtroom.engine.procedure import Procedure
 from courtroom.procedures import PROCEDURES
-from tests.browser.test_hearing import opened, sound, tab
+from tests.browser.test_hearing import in_both_themes, sound, tab
 
 BENCHES = [PROCEDURES[name] for name in ("jurisagents", "verdict")]
 SHOTS = os.environ.get("COURTROOM_SHOTS", "")
@@ -60,21 +60,19 @@ def contrast(page: Page, name: str) -> float:
     return found
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_words_on_the_main_buttons_can_be_read(app: str, browser: Browser, theme: str) -> None:
-    page = opened(browser, app, theme)
+def test_the_words_on_the_main_buttons_can_be_read(app: str, page: Page) -> None:
+    page.goto(app)
     expect(page.get_by_role("button", name="Hear this case").first).to_be_visible()
-    assert contrast(page, "Hear this case") >= 4.5
-    page.close()
+    for theme in in_both_themes(page):
+        assert contrast(page, "Hear this case") >= 4.5, theme
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("bench", BENCHES, ids=lambda bench: bench.name)
 def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(
-    app: str, browser: Browser, bench: Procedure, theme: str, tmp_path: Path
+    app: str, page: Page, bench: Procedure, tmp_path: Path
 ) -> None:
     folder = Path(SHOTS) if SHOTS else tmp_path
-    page = opened(browser, app, theme)
+    page.goto(app)
     judged(page, bench, "bus-wallet")
     sound(page)
     expect(page.get_by_text("What was really decided")).to_be_visible()
@@ -83,7 +81,7 @@ def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(
     for title, told in {**helps, "Members": "Open a member to see", "Calls": "Select a row to read"}.items():
         tab(page, title)
         expect(page.get_by_role("radio", name=title, exact=True)).to_be_checked()
-        expect(page.get_by_text(told, exact=False)).to_be_visible()
-        shot(page, folder, f"{bench.name}-{title}-{theme}")
-        sound(page)
-    page.close()
+        for theme in in_both_themes(page):
+            expect(page.get_by_text(told, exact=False)).to_be_visible()
+            shot(page, folder, f"{bench.name}-{title}-{theme}")
+            sound(page)

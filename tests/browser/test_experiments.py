@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.app_server import forked_app
 from tests.browser.test_criminal import shot
-from tests.browser.test_hearing import opened, sound
+from tests.browser.test_hearing import in_both_themes, sound
 
 SHOTS = os.environ.get("COURTROOM_SHOTS", "")
 
@@ -26,25 +26,19 @@ def fresh(tmp_path: Path) -> Iterator[str]:
         yield server.url
 
 
-def test_from_a_fresh_install_to_a_table_with_a_mark_and_the_figure(
-    fresh: str, browser: Browser, tmp_path: Path
-) -> None:
+def test_from_a_fresh_install_to_a_table_with_a_mark_and_the_figure(fresh: str, page: Page, tmp_path: Path) -> None:
     folder = Path(SHOTS) if SHOTS else tmp_path
-    page = opened(browser, fresh, "light")
+    page.goto(fresh)
     page.get_by_role("link", name="Experiments").click()
     expect(page.get_by_text("No experiment yet")).to_be_visible()
     shot(page, folder, "experiments-empty-light")
     recipe_for_every_table(page, folder)
     set_up(page, folder)
     page.get_by_role("button", name="Start", exact=True).click()
-    marked(page, folder, "light")
+    for theme in in_both_themes(page):
+        marked(page, folder, theme)
     taken_away(page)
-    address = page.url
     a_mark_opens_its_run(page)
-    page.close()
-    dark = opened(browser, address, "dark")
-    marked(dark, folder, "dark")
-    dark.close()
 
 
 def recipe_for_every_table(page: Page, folder: Path) -> None:

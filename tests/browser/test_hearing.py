@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from courtroom.procedures import PROCEDURES
 
-SHOTS = [(theme, width) for theme in ("light", "dark") for width in (1280, 1920)]
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
-def opened(browser: Browser, url: str, theme: str = "light", width: int = 1280) -> Page:
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)  # type: ignore[arg-type]
+def opened(browser: Browser, url: str) -> Page:
+    """A page in a browser of its own, beside the one that the test has."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(120_000)
     page.goto(url)
     return page
+
+
+def in_both_themes(page: Page) -> Iterator[str]:
+    """The page as it stands, in one theme after the other: it follows the system's setting."""
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", theme)
+        settled(page)
+        yield theme
 
 
 def settled(page: Page) -> None:
@@ -54,64 +65,60 @@ def sound(page: Page) -> None:
     assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
 
 
-def test_two_clicks_lead_from_the_first_screen_to_a_verdict(app: str, browser: Browser) -> None:
-    page = opened(browser, app)
+def test_two_clicks_lead_from_the_first_screen_to_a_verdict(app: str, page: Page) -> None:
+    page.goto(app)
     heard(page)
     expect(page.get_by_text("The offline model is not a language model", exact=False).first).to_be_visible()
     expect(page.get_by_text("The real jury", exact=True)).to_be_visible()
     sound(page)
-    page.close()
 
 
-@pytest.mark.parametrize(("theme", "width"), SHOTS)
-def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(
-    app: str, browser: Browser, theme: str, width: int, tmp_path: Path
-) -> None:
-    page = opened(browser, app, theme, width)
+def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(app: str, page: Page, tmp_path: Path) -> None:
+    page.goto(app)
     sound(page)
     heard(page, "oak-table")
     helps = {view.title: view.help for view in PROCEDURES["cyberjurors"].views}
     own = {"Members": "Others who take part", "Votes": "How votes moved", "Calls": "Select a row to read"}
     for name, told in {**own, **helps}.items():
         tab(page, name)
-        expect(page.get_by_text(told, exact=False).first).to_be_visible()
-        settled(page)
-        page.screenshot(path=tmp_path / f"{name}-{theme}-{width}.png")
-        sound(page)
-    page.close()
+        for theme in in_both_themes(page):
+            for width in (1280, 1920):
+                page.set_viewport_size({"width": width, "height": 900})
+                expect(page.get_by_text(told, exact=False).first).to_be_visible()
+                page.screenshot(path=tmp_path / f"{name}-{theme}-{width}.png")
+                sound(page)
 
 
-def test_a_run_is_found_again_by_its_address_in_another_browser(app: str, browser: Browser) -> None:
-    page = opened(browser, app)
+def test_a_run_is_found_again_by_its_address_in_another_browser(app: str, page: Page, browser: Browser) -> None:
+    page.goto(app)
     run = heard(page, "down-jacket")
-    page.close()
-    other = opened(browser.new_context().browser or browser, f"{app}/deliberation?run={run}")
+    other = opened(browser, f"{app}/deliberation?run={run}")
     expect(other.get_by_text("Grounds")).to_be_visible()
     other.reload()
     expect(other.get_by_text("Grounds")).to_be_visible()
     other.close()
 
 
-def test_a_run_can_be_stepped_and_run_to_the_end(app: str, browser: Browser) -> None:
-    page = opened(browser, app)
+def test_a_run_can_be_stepped_and_run_to_the_end(app: str, page: Page) -> None:
+    page.goto(app)
     start(page, "stroller-wheel", "Start step by step")
     expect(page.get_by_text("Paused before Precedents")).to_have_count(1)
     page.locator(".st-key-do-step button").first.click()
     expect(page.get_by_text("Paused before Round 1")).to_have_count(1)
     page.locator(".st-key-do-run button").first.click()
     expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
-    page.close()
 
 
-def test_the_report_opens_without_the_app_and_shows_the_verdict(app: str, browser: Browser, tmp_path: Path) -> None:
-    page = opened(browser, app)
+def test_the_report_opens_without_the_app_and_shows_the_verdict(
+    app: str, page: Page, browser: Browser, tmp_path: Path
+) -> None:
+    page.goto(app)
     heard(page, "game-account")
     page.get_by_role("button", name=re.compile("Share")).first.click()
     with page.expect_download(timeout=120_000) as download:
         page.get_by_role("button", name=re.compile("HTML report")).click()
     path = tmp_path / "report.html"
     download.value.save_as(path)
-    page.close()
     report = browser.new_context(offline=True).new_page()
     report.goto(path.as_uri())
     expect(report.get_by_text("Verdict:", exact=False).first).to_be_visible()

@@ -6,12 +6,11 @@ import json
 import os
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from courtroom.procedures import PROCEDURES
 from tests.browser.test_criminal import judged, shot
-from tests.browser.test_hearing import opened, sound
+from tests.browser.test_hearing import in_both_themes, sound
 
 SHOTS = os.environ.get("COURTROOM_SHOTS", "")
 PARTS = {
@@ -31,22 +30,21 @@ def part(page: Page, title: str) -> None:
     expect(page.get_by_text(PARTS[title], exact=False).first).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_part_is_sound(app: str, browser: Browser, theme: str, tmp_path: Path) -> None:
+def test_every_part_is_sound(app: str, page: Page, tmp_path: Path) -> None:
     folder = Path(SHOTS) if SHOTS else tmp_path
-    page = opened(browser, app, theme)
+    page.goto(app)
     judged(page, PROCEDURES["verdict"], "bus-wallet", "Training run")
     page.goto(f"{app}/knowledge")
     page.set_viewport_size({"width": 1280, "height": 1600})
     for title in PARTS:
         part(page, title)
-        shot(page, folder, f"knowledge-{title}-{theme}")
-        sound(page)
-    page.close()
+        for theme in in_both_themes(page):
+            shot(page, folder, f"knowledge-{title}-{theme}")
+            sound(page)
 
 
-def test_a_statute_is_found_by_what_happened_and_opened(app: str, browser: Browser, tmp_path: Path) -> None:
-    page = opened(browser, f"{app}/knowledge?part=statutes")
+def test_a_statute_is_found_by_what_happened_and_opened(app: str, page: Page, tmp_path: Path) -> None:
+    page.goto(f"{app}/knowledge?part=statutes")
     field = page.get_by_label("Search by matter")
     field.fill("a wallet stolen by a pickpocket on a bus")
     field.press("Enter")
@@ -54,7 +52,6 @@ def test_a_statute_is_found_by_what_happened_and_opened(app: str, browser: Brows
     expect(page.get_by_text("Charges: ", exact=False).first).to_be_visible()
     sound(page)
     shot(page, Path(SHOTS) if SHOTS else tmp_path, "knowledge-search")
-    page.close()
 
 
 def precedent(number: int) -> str:
@@ -62,12 +59,12 @@ def precedent(number: int) -> str:
     return json.dumps({"fact": f"The defendant took zither{number} out of the museum at night.", "meta": judgment})
 
 
-def test_a_file_is_imported_and_its_records_are_found(app: str, browser: Browser, tmp_path: Path) -> None:
+def test_a_file_is_imported_and_its_records_are_found(app: str, page: Page, tmp_path: Path) -> None:
     folder = Path(SHOTS) if SHOTS else tmp_path
     good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
     good.write_text("\n".join(map(precedent, range(1, 31))))
     bad.write_text(precedent(1) + "\nnot json\n")
-    page = opened(browser, f"{app}/knowledge?part=cases")
+    page.goto(f"{app}/knowledge?part=cases")
     page.get_by_test_id("stExpander").filter(has_text="Import").first.locator("summary").click()
     chooser = page.locator('input[type="file"]')
     chooser.set_input_files(bad)
@@ -86,11 +83,10 @@ def test_a_file_is_imported_and_its_records_are_found(app: str, browser: Browser
     field.fill("zither7")
     field.press("Enter")
     expect(page.get_by_test_id("stExpander").filter(has_text="zither7").first).to_be_visible()
-    page.close()
 
 
-def test_what_was_learned_is_undone(app: str, browser: Browser, tmp_path: Path) -> None:
-    page = opened(browser, app)
+def test_what_was_learned_is_undone(app: str, page: Page, tmp_path: Path) -> None:
+    page.goto(app)
     judged(page, PROCEDURES["verdict"], "night-market", "Training run")
     page.goto(f"{app}/knowledge?part=standards")
     standards = page.get_by_test_id("stExpander").filter(has_text="夜市口角")
@@ -105,4 +101,3 @@ def test_what_was_learned_is_undone(app: str, browser: Browser, tmp_path: Path) 
     sound(page)
     part(page, "Standards")
     expect(standards).to_have_count(0)
-    page.close()

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -79,13 +80,12 @@ def rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rooms]:
             half.set()
 
 
-def entered(browser: Browser, rooms: Rooms, name: str, size: str = "desk", theme: str = "light") -> Page:
+def entered(page: Page, rooms: Rooms, name: str, size: str = "desk", theme: Literal["light", "dark"] = "light") -> None:
     width, height = SIZES[size]
-    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=theme)  # type: ignore[arg-type]
-    page.set_default_timeout(60_000)
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=theme)
     page.goto(f"{rooms.url}/deliberation?run={rooms.runs[name]}")
     expect(page.locator(".room .seat").first).to_be_visible()
-    return page
 
 
 def inside(inner: Locator, outer: Locator) -> bool:
@@ -103,11 +103,9 @@ def inside(inner: Locator, outer: Locator) -> bool:
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("procedure", RUNS)
-def test_every_seat_is_in_the_room_and_nothing_is_cut_off(
-    rooms: Rooms, browser: Browser, procedure: str, size: str
-) -> None:
-    theme = "dark" if size == "tablet" else "light"
-    page = entered(browser, rooms, procedure, size, theme)
+def test_every_seat_is_in_the_room_and_nothing_is_cut_off(rooms: Rooms, page: Page, procedure: str, size: str) -> None:
+    theme: Literal["light", "dark"] = "dark" if size == "tablet" else "light"
+    entered(page, rooms, procedure, size, theme)
     shot(page, f"room-{procedure}-{size}-{theme}")
     floor = page.locator(".room .floor")
     for figure in page.locator(".room .seat .figure").all():
@@ -118,13 +116,12 @@ def test_every_seat_is_in_the_room_and_nothing_is_cut_off(
         box = page.locator(".room").bounding_box()
         assert box
         assert box["y"] + box["height"] <= 900, "the room stands on one screen"
-    page.close()
 
 
 def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_they_are_in(
-    rooms: Rooms, browser: Browser
+    rooms: Rooms, page: Page
 ) -> None:
-    page = entered(browser, rooms, "slow")
+    entered(page, rooms, "slow")
     page.locator(".room").evaluate("e => { e.marked = 'the same'; }")
     page.locator(".st-key-do-run button").first.click()
     live = page.locator(".room .line-said.live")
@@ -142,13 +139,12 @@ def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_th
     expect(page.locator(".room .drawer h3")).to_have_text(name)
     page.keyboard.press("Escape")
     expect(page.get_by_label("Whose words")).to_have_value("clerk")
-    page.close()
 
 
 def test_the_run_is_stepped_and_played_by_the_keyboard_and_a_seat_is_opened_and_closed(
-    rooms: Rooms, browser: Browser
+    rooms: Rooms, page: Page
 ) -> None:
-    page = entered(browser, rooms, "courtroom-llm")
+    entered(page, rooms, "courtroom-llm")
     told, track = page.locator(".room .told"), page.get_by_label("Moment of the run")
     last = told.inner_text()
     track.focus()
@@ -168,15 +164,13 @@ def test_the_run_is_stepped_and_played_by_the_keyboard_and_a_seat_is_opened_and_
     page.keyboard.press("Escape")
     expect(page.locator(".room .drawer")).to_be_hidden()
     expect(seat).to_be_focused()
-    page.close()
 
 
-def test_a_line_leads_to_its_call(rooms: Rooms, browser: Browser) -> None:
-    page = entered(browser, rooms, "cyberjurors")
+def test_a_line_leads_to_its_call(rooms: Rooms, page: Page) -> None:
+    entered(page, rooms, "cyberjurors")
     page.get_by_role("button", name=re.compile("Open the call of Clerk")).last.click()
     expect(page.get_by_role("button", name="All calls")).to_be_visible()
     expect(page.get_by_text("Collective summary: round-3/clerk/summarise")).to_be_visible()
-    page.close()
 
 
 def test_the_report_plays_and_recounts_from_disk_and_asks_for_nothing(rooms: Rooms, browser: Browser) -> None:
@@ -213,9 +207,8 @@ def test_the_report_plays_and_recounts_from_disk_and_asks_for_nothing(rooms: Roo
     page.close()
 
 
-def test_the_first_minute_plays_a_whole_hearing_and_sets_a_second_one_beside_it(new_app: str, browser: Browser) -> None:
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.set_default_timeout(60_000)
+def test_the_first_minute_plays_a_whole_hearing_and_sets_a_second_one_beside_it(new_app: str, page: Page) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(new_app)
     expect(page.get_by_role("button", name="Watch this hearing")).to_be_visible()
     shot(page, "welcome")
@@ -230,4 +223,3 @@ def test_the_first_minute_plays_a_whole_hearing_and_sets_a_second_one_beside_it(
     expect(page.get_by_role("heading", name="Compare")).to_be_visible()
     expect(page.get_by_text("What differs").first).to_be_visible()
     shot(page, "side-by-side")
-    page.close()
