@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from courtroom.engine.procedure import Procedure
 from courtroom.procedures import PROCEDURES
-from tests.browser.test_hearing import in_both_themes, sound, tab
+from tests.browser.test_hearing import THEMES, in_both_themes, sound, tab
 
 BENCHES = [PROCEDURES[name] for name in ("jurisagents", "verdict")]
 SHOTS = os.environ.get("COURTROOM_SHOTS", "")
@@ -61,9 +61,10 @@ def contrast(page: Page, name: str) -> float:
 
 
 def test_the_words_on_the_main_buttons_can_be_read(app: str, page: Page) -> None:
-    page.goto(app)
-    expect(page.get_by_role("button", name="Hear this case").first).to_be_visible()
-    for theme in in_both_themes(page):
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        page.goto(app)
+        expect(page.get_by_role("button", name="Hear this case").first).to_be_visible()
         assert contrast(page, "Hear this case") >= 4.5, theme
 
 
