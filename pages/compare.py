@@ -69,12 +69,12 @@ def inputs() -> None:
 
 def families() -> None:
     """Each family that one of the runs belongs to, once."""
-    told: set[str] = set()
+    shown: set[str] = set()
     for record in records:
         kin = {row.id for row in house.store.kin(record.run.id)}
-        if not told & kin:
+        if not shown & kin:
             family_view(house, record.run.id, [one.run.id for one in records])
-        told |= kin
+        shown |= kin
 
 
 tabs = {

@@ -27,9 +27,9 @@ def undo_view() -> None:
     kept: tuple[str, Playlist, str] | None = st.session_state.get("playlist-before")
     if kept is None:
         return
-    of, before, told = kept
+    of, before, text = kept
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(literal(told))
+        st.markdown(literal(text))
         if st.button(_("Undo"), icon=":material/undo:", key="undo-playlist"):
             house.playlists.put(of, before)
             del st.session_state["playlist-before"]

@@ -58,14 +58,14 @@ def _bar(
         f'<div style="width:{100 * votes.get(choice.name, 0) / max(1, whole):.1f}%;background:{tone(choice.tone, theme)}"></div>'
         for choice in choices
     ]
-    told = [
+    lines = [
         f'<span><b style="color:{tone(choice.tone, theme)}">{escaped(choice.mark)}</b> {escaped(choice.title)} '
         f"<b>{votes.get(choice.name, 0):d}</b></span>"
         for choice in choices
     ]
     if abstained:
-        told.append(f"<span>○ {_('abstained')} <b>{abstained:d}</b></span>")
-    words = "".join(told) if whole else f'<span class="soft">{escaped(none)}</span>'
+        lines.append(f"<span>○ {_('abstained')} <b>{abstained:d}</b></span>")
+    words = "".join(lines) if whole else f'<span class="soft">{escaped(none)}</span>'
     return (
         f'<div class="who"><span>{escaped(who)}</span><div class="bar">{"".join(parts)}</div>'
         f'<div class="told">{words}</div></div>'

@@ -80,22 +80,22 @@ def _take_in(
 
 def _tell(taken: list[str], refused: list[str], remarks: Counter[str]) -> None:
     """One sentence on all; where there is more to say, it is folded below."""
-    told = (
+    sentence = (
         _("Taken in: {taken}.", taken=literal(taken[0]))
         if len(taken) == 1
         else _("{taken} cases taken in.", taken=len(taken))
     )
     if refused:
-        told = ngettext(
+        sentence = ngettext(
             "{number} case taken in, {refused} refused: {why}",
             "{number} cases taken in, {refused} refused: {why}",
             len(taken),
             refused=len(refused),
             why=literal(refused[0]),
         )
-        (st.warning if taken else st.error)(told, icon=":material/error:")
+        (st.warning if taken else st.error)(sentence, icon=":material/error:")
     else:
-        st.success(told, icon=":material/check:")
+        st.success(sentence, icon=":material/check:")
     if len(taken) + len(refused) + len(remarks) > 1:
         with st.expander(_("Details")):
             _list(_("Refused"), [translated(one) for one in refused])

@@ -23,10 +23,10 @@ def welcome(house: Courthouse) -> None:
     if case is None:
         return
     with st.container(border=True, key="welcome"):
-        picture, told = st.columns([2, 5], gap="large", vertical_alignment="center")
+        picture, words = st.columns([2, 5], gap="large", vertical_alignment="center")
         if case.picture and case.picture.sha256:
             picture.image(house.media.image(case.picture.sha256, 640), width="stretch")
-        with told:
+        with words:
             st.html(f'<div style="font-size:1.6rem;font-weight:650;line-height:1.25">{escaped(case.title)}</div>')
             st.markdown(
                 _(

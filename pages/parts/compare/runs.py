@@ -112,27 +112,27 @@ def in_a_sentence(comparison: Comparison) -> str:
     """How far apart the runs are."""
     outcomes = {run.verdict.outcome if run.verdict else None for run in comparison.runs}
     if None in outcomes:
-        told = _("Not all are done yet.")
+        text = _("Not all are done yet.")
     elif len(outcomes) > 1:
-        told = _("**The outcomes differ.**")
+        text = _("**The outcomes differ.**")
     else:
-        told = _("The same outcome, though not in all its parts.") if comparison.verdict else _("The same outcome.")
+        text = _("The same outcome, though not in all its parts.") if comparison.verdict else _("The same outcome.")
     states = Counter(answer.state for answer in comparison.answers)
-    told += _(
+    text += _(
         " Of {answers} answers {same} are the same, {differs} differ",
         answers=len(comparison.answers),
         same=f"{states['same']:d}",
         differs=f"{states['differs']:d}",
     )
-    told += (
+    text += (
         _(", {states} are only in some of the runs", states=f"{states['only in some']:d}")
         if states["only in some"]
         else ""
     )
-    told += _(", {states} can't be compared yet.", states=f"{states['not yet']:d}") if states["not yet"] else "."
+    text += _(", {states} can't be compared yet.", states=f"{states['not yet']:d}") if states["not yet"] else "."
     if comparison.parts_at:
-        told += _(" They part at {parts_at}.", parts_at=literal(comparison.parts_at))
-    return told
+        text += _(" They part at {parts_at}.", parts_at=literal(comparison.parts_at))
+    return text
 
 
 def standing(records: Iterable[Record]) -> list[tuple[object, ...]]:

@@ -72,13 +72,13 @@ def _shares(letter: str, ballot: BallotComparison, place: int, choices: dict[str
             else _("{letter}: not counted", letter=literal(letter))
         )
     seats = sum(tally.counts.values()) + tally.abstained
-    told = [
+    lines = [
         f"{literal(choices[name].mark)} {literal(choices[name].title)} {number / seats:.0%}"
         if name in choices
         else f"{literal(name)} {number / seats:.0%}"
         for name, number in tally.counts.items()
     ]
-    return f"{literal(letter)}: {', '.join(told)}" + (_(" (consensus)") if tally.consensus else "")
+    return f"{literal(letter)}: {', '.join(lines)}" + (_(" (consensus)") if tally.consensus else "")
 
 
 def _mark(vote: Cast | None, choices: dict[str, Choice]) -> str:

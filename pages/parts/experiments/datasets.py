@@ -149,9 +149,9 @@ def _rows(house: Courthouse, info: DatasetInfo) -> None:
         st.info(_("No row fits. Use other words, or another split."), icon=":material/filter_alt_off:")
     for row in rows:
         with st.expander(literal(" · ".join(filter(None, (row.id, row.split, row.category, row.case.title))))):
-            for title, told in row.case.sections():
+            for title, line in row.case.sections():
                 st.caption(literal(title))
-                inert(told)
+                inert(line)
             counts = " ".join(f"{MARKS.get(side, '')} {side} {votes}" for side, votes in row.case.real_counts().items())
             inert("\n".join(filter(None, (row.case.real_outcome(), counts, row.place))), small=True, faint=True)
     problems = house.datasets.problems(info.name, info.version)

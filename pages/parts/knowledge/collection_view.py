@@ -42,8 +42,8 @@ def collection_view(house: Courthouse, name: str) -> None:
     )
     embedding = embedding_choice(house.settings.embedding, "", f"embedding-{name}")
     collection = house.knowledge.using(embedding).of(name, base)  # type: ignore[arg-type]
-    told = translated(TOLD[name]) if base == BUNDLED else _made_of(house, name, base)
-    st.caption(_("{told} {collection} records.", told=told, collection=count(len(collection))))
+    line = translated(TOLD[name]) if base == BUNDLED else _made_of(house, name, base)
+    st.caption(_("{told} {collection} records.", told=line, collection=count(len(collection))))
     top = st.columns([5, 2, 1.4], vertical_alignment="bottom")
     text = top[0].text_input(
         _("Search by matter"),

@@ -14,7 +14,7 @@ from pages.parts.shared.inert import literal
 LOOK_S = 0.7
 
 
-def waits(key: str, told: str) -> bool:
+def waits(key: str, text: str) -> bool:
     """Whether the answers kept in the session under this key are still to come; a failure is shown once they are not.
 
     Args:
@@ -24,7 +24,7 @@ def waits(key: str, told: str) -> bool:
     if asked is None:
         return False
     if not asked.done():
-        _look(key, told)
+        _look(key, text)
         return True
     del st.session_state[key]
     try:
@@ -43,8 +43,8 @@ def waits(key: str, told: str) -> bool:
 
 
 @st.fragment(run_every=LOOK_S)
-def _look(key: str, told: str) -> None:
+def _look(key: str, text: str) -> None:
     asked: Future[AskedBeside] | None = st.session_state.get(key)
     if asked is None or asked.done():
         st.rerun()
-    st.caption(f":material/hourglass: {literal(told)}")
+    st.caption(f":material/hourglass: {literal(text)}")

@@ -65,12 +65,12 @@ def _audit(house: Courthouse, record: Record, this: Audited, can: Sequence[Audit
     if mine:
         _result(mine)
     if len(found) > 1:
-        told = ", ".join(f"{share:.0%} {name}" for name, share in shares(found).items())
+        text = ", ".join(f"{share:.0%} {name}" for name, share in shares(found).items())
         st.caption(
             _(
                 "Of the {found} votes of this run that were audited: {told}.",
                 found=f"{len(found):d}",
-                told=literal(told),
+                told=literal(text),
             )
         )
     st.caption(
@@ -131,7 +131,7 @@ def _result(audit: Audit) -> None:
     st.markdown(f"**{literal(audit.name.capitalize())}.** {literal(MEANINGS[audit.name])}")
     counts = pd.DataFrame(
         {
-            _("shown"): [translated(told) for name, told in TITLES.items() if name in audit.counts],
+            _("shown"): [translated(text) for name, text in TITLES.items() if name in audit.counts],
             _("voted {choice}", choice=translated(audit.after)): [
                 audit.counts[name].again for name in TITLES if name in audit.counts
             ],

@@ -231,7 +231,7 @@ def seats(house: Courthouse, record: Record) -> None:
     with st.container(border=True):
         for member in persons:
             question = waiting.get(member.id)
-            told = (
+            text = (
                 _("is asked for: {title}", title=literal(question.title))
                 if question
                 else _("is not asked for anything now")
@@ -242,7 +242,7 @@ def seats(house: Courthouse, record: Record) -> None:
                 else ""
             )
             token = house.people.seat(record.run.id, member.id).token
-            st.markdown(f":material/person: **{literal(member.name)}** ({literal(member.id)}) {told}{left}")
+            st.markdown(f":material/person: **{literal(member.name)}** ({literal(member.id)}) {text}{left}")
             base = (st.context.url or "").split("?")[0].rstrip("/").removesuffix("/deliberation")
             st.code(f"{base}/?seat={token}", language=None, wrap_lines=True)
         st.caption(

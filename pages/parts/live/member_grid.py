@@ -90,15 +90,15 @@ def _card(procedure: Procedure, member: Member, vote: Voted | None, *, person: b
             if persona
             else member.spec.id
         )
-        told = choice_html(procedure, vote.choice) if vote else f'<span style="opacity:.6">{_("no vote yet")}</span>'
+        text = choice_html(procedure, vote.choice) if vote else f'<span style="opacity:.6">{_("no vote yet")}</span>'
         if vote and vote.changed:
-            told += f' <span style="font-size:.8rem;opacity:.75">{_("was {before}", before=escaped(vote.before or ""))}</span>'
+            text += f' <span style="font-size:.8rem;opacity:.75">{_("was {before}", before=escaped(vote.before or ""))}</span>'
         if person:
-            told += f' <span style="font-size:.8rem;opacity:.75">{_("given by a person")}</span>'
+            text += f' <span style="font-size:.8rem;opacity:.75">{_("given by a person")}</span>'
         reason = vote.reasons[0] if vote and vote.reasons else ""
         st.html(
             f'<div style="font-weight:600">{escaped(member.name)}</div>'
-            f'<div style="font-size:.8rem;opacity:.75;min-height:2.4rem">{escaped(line)}</div><div>{told}</div>'
+            f'<div style="font-size:.8rem;opacity:.75;min-height:2.4rem">{escaped(line)}</div><div>{text}</div>'
             f'<div style="font-size:.85rem;overflow-wrap:anywhere;display:-webkit-box;-webkit-line-clamp:3;'
             f'-webkit-box-orient:vertical;overflow:hidden" title="{escaped(reason)}">{escaped(reason)}</div>'
         )

@@ -34,9 +34,9 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
             if real := record.real_counts:
                 same = max(real, key=lambda name: real[name]) == verdict.outcome
                 far = [abs(real.get(name, 0) - number) for name, number in verdict.counts.items()]
-                told = "&ensp;".join(f"{choice_html(procedure, name)} {number:d}" for name, number in real.items())
+                text = "&ensp;".join(f"{choice_html(procedure, name)} {number:d}" for name, number in real.items())
                 st.caption(_("The real jury"))
-                st.html(f'<div style="line-height:3rem">{told}</div>')
+                st.html(f'<div style="line-height:3rem">{text}</div>')
                 st.caption(
                     (_("The same side won") if same else _("The other side won"))
                     + _(

@@ -30,13 +30,13 @@ def votes_view(procedure: Procedure, record: Record) -> None:
         if any(votes.values()):
             row = {N_("member"): member.name}
             for ballot, vote in votes.items():
-                told = (
+                text = (
                     ""
                     if vote is None
                     else _("abstained")
                     if vote.choice is None
                     else marks.get(vote.choice, vote.choice)
                 )
-                row[record.ballot_name(ballot)] = told + (_(" (changed)") if vote and vote.changed else "")
+                row[record.ballot_name(ballot)] = text + (_(" (changed)") if vote and vote.changed else "")
             rows.append(row)
     table(pd.DataFrame(rows))

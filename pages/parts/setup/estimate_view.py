@@ -42,21 +42,21 @@ def estimate_view(
         st.session_state["estimate"] = kept
     estimate, price = kept[1:]
     online = [load for load in estimate.loads if load.model != OFFLINE]
-    told = _("About **{calls} calls**, {at_most} at most", calls=count(estimate.calls), at_most=count(estimate.at_most))
+    text = _("About **{calls} calls**, {at_most} at most", calls=count(estimate.calls), at_most=count(estimate.at_most))
     if estimate.on_record:
-        told += _("; {on_record} are on record and cost nothing", on_record=count(estimate.on_record))
+        text += _("; {on_record} are on record and cost nothing", on_record=count(estimate.on_record))
     if online:
         prompt, completion = sum(load.prompt_tokens for load in online), sum(load.completion_tokens for load in online)
-        told += _(
+        text += _(
             "; about {prompt} prompt and {completion} completion tokens; {price}",
             prompt=count(prompt),
             completion=count(completion),
             price=literal(money(price)),
         )
     if parent and estimate.anew:
-        told += _(". Anew: ") + ", ".join(f"{literal(title)} {number:d}" for title, number in estimate.anew.items())
+        text += _(". Anew: ") + ", ".join(f"{literal(title)} {number:d}" for title, number in estimate.anew.items())
     st.markdown(
-        told + ".",
+        text + ".",
         help=_(
             "Found by playing the run through in memory with the offline model; a real model may talk longer or stop earlier."
         ),

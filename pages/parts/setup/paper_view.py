@@ -23,12 +23,12 @@ def paper_view(procedure: Procedure, setup: Setup) -> None:
         return
     other = {departure.setting.knob: departure.value for departure in departures(setup, settings)}
     same = len(settings) - len(other)
-    told = (
+    text = (
         _("All {same} settings as in the paper", same=same)
         if not other
         else _("{same} of {settings} settings as in the paper", same=same, settings=len(settings))
     )
-    with st.expander(told, icon=":material/menu_book:" if not other else ":material/compare_arrows:"):
+    with st.expander(text, icon=":material/menu_book:" if not other else ":material/compare_arrows:"):
         rows = [
             {
                 "Setting": title_of(type(setup), setting.knob),

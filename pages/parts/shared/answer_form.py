@@ -53,8 +53,8 @@ def _field(name: str, field: Mapping[str, Any], now: Any, key: str) -> Any:
                 height="content",
             )
             return [line.strip() for line in lines.splitlines() if line.strip()]
-    told = json.dumps(now, ensure_ascii=False, indent=1) if now is not None else ""
-    text = st.text_area(_("{title} (JSON)", title=title), told, key=key, help=help_text, height="content")
+    given = json.dumps(now, ensure_ascii=False, indent=1) if now is not None else ""
+    text = st.text_area(_("{title} (JSON)", title=title), given, key=key, help=help_text, height="content")
     if not text.strip():
         return None
     try:

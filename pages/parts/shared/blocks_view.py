@@ -78,30 +78,30 @@ def marked_html(marked: Marked, procedure: Procedure) -> str:
     """A text with its spans underlaid in the colours of their choices; the choice is told by its mark too."""
     theme = st.context.theme.type or "light"
     known = {choice.name: choice for choice in procedure.choices}
-    told = []
+    parts = []
     for text, span in runs(marked):
         if span is None:
-            told.append(escaped(text, as_it_is=True))
+            parts.append(escaped(text, as_it_is=True))
             continue
         choice = known.get(span.choice)
         colour = tone(choice.tone if choice else None, theme)
         mark = f"<sup>{escaped(choice.mark)}</sup>" if choice else ""
         style = f"background:{colour}2E;border-bottom:2px solid {colour};color:inherit;padding:0 2px"
-        told.append(f'<mark style="{style}" title="{escaped(span.note)}">{escaped(text, as_it_is=True)}{mark}</mark>')
-    return f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{"".join(told)}</div>'
+        parts.append(f'<mark style="{style}" title="{escaped(span.note)}">{escaped(text, as_it_is=True)}{mark}</mark>')
+    return f'<div style="white-space:pre-wrap;overflow-wrap:anywhere">{"".join(parts)}</div>'
 
 
 def diff_html(before: str, after: str) -> str:
     """Both texts in one: what is gone struck through, what is new underlined."""
     tags = {"same": "{}", "gone": "<del>{}</del>", "new": "<ins>{}</ins>"}
     pieces = changes(translated(before), translated(after))
-    told = "".join(tags[kind].format(escaped(text, as_it_is=True)) for kind, text in pieces)
+    marked = "".join(tags[kind].format(escaped(text, as_it_is=True)) for kind, text in pieces)
     style = (
         "<style>.diff{white-space:pre-wrap;overflow-wrap:anywhere}.diff del,.diff ins{padding:0 .15em;border-radius:3px}"
         ".diff del{background:rgba(217,72,47,.22)}.diff ins{background:rgba(47,160,110,.25)}"
         ".diff del+ins{margin-left:.15em}</style>"
     )
-    return f'{style}<div class="diff">{told}</div>'
+    return f'{style}<div class="diff">{marked}</div>'
 
 
 MARKS = {

@@ -51,7 +51,7 @@ def _changed(kin: Kin) -> str:
     changes = list(kin.changes.all())
     if not changes:
         return _("nothing changed")
-    told = [f"{literal(one.path)}: {literal(change_in_line(*one.values))}" for _, one in changes[:CHANGES]]
-    return "; ".join(told) + (
+    lines = [f"{literal(one.path)}: {literal(change_in_line(*one.values))}" for _, one in changes[:CHANGES]]
+    return "; ".join(lines) + (
         _("; and {changes} more", changes=len(changes) - CHANGES) if len(changes) > CHANGES else ""
     )

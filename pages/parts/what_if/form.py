@@ -139,7 +139,7 @@ def _bar(house: Courthouse, plan: SweepPlan) -> None:
     content = plan.model_dump_json()
     kept: tuple[str, SweepEstimate] | None = st.session_state.get("sweep_takes")
     with st.container(border=True):
-        told = f"{many(len(plan.variants), 'variant')}, {many(len(plan.seeds), 'seed')}: **{many(runs, 'run')}**"
+        text = f"{many(len(plan.variants), 'variant')}, {many(len(plan.seeds), 'seed')}: **{many(runs, 'run')}**"
         with st.container(horizontal=True, vertical_alignment="center"):
             start = st.button(_("Start"), type="primary", icon=":material/play_arrow:", key="sweep_start")
             known = kept is not None and kept[0] == content
@@ -152,12 +152,12 @@ def _bar(house: Courthouse, plan: SweepPlan) -> None:
             known = True
         if known and kept is not None:
             takes = kept[1]
-            told += _(
+            text += _(
                 "; about **{ask} calls asked anew**, {serve} served from the record",
                 ask=count(takes.ask),
                 serve=count(takes.serve),
             )
-        st.markdown(f"{told}.", help=_("Tried in memory with the offline model; a real model may go other ways."))
+        st.markdown(f"{text}.", help=_("Tried in memory with the offline model; a real model may go other ways."))
     if start:
         try:
             sweep = house.sweeps.start(plan, typed_keys())

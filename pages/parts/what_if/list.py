@@ -26,8 +26,8 @@ def sweep_list(house: Courthouse) -> None:
         cells = house.sweeps.store.cells(sweep.id)
         done = Counter(cell.status for cell in cells)["done"]
         with st.container(border=True):
-            told, act = st.columns([8, 1], vertical_alignment="center")
-            told.markdown(
+            words, act = st.columns([8, 1], vertical_alignment="center")
+            words.markdown(
                 _(
                     "**{title}**  \n:small[:gray[{status} · {done} of {cells} runs · {variants} variants · {created}]]",
                     title=literal(sweep.title),

@@ -191,7 +191,7 @@ def _tables(sweep: Sweep, found: SweepResults, cells: list[SweepCell]) -> None:
                 "run": first and f"deliberation?run={first}",
             }
         )
-    percent = {name: st.column_config.NumberColumn(title, format="percent", help=told) for name, title, told in (
+    percent = {name: st.column_config.NumberColumn(title, format="percent", help=text) for name, title, text in (
         ("swing", _("change"), _("Of the support for what the base decided, against the base under the same seed.")),
         ("votes", _("votes"), _("Mean share of the votes for {decided}.", decided=literal(found.decided))),
         ("share", _("runs"), _("Share of the runs that end with {decided}.", decided=literal(found.decided))),
