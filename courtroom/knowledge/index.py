@@ -7,8 +7,8 @@ import hashlib
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import Future
 from functools import partial
-from itertools import islice
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -24,7 +24,6 @@ from courtroom.settings import Settings
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-BATCH = 1000
 Progress = Callable[[int, int], None]
 """How many texts of how many are taken in."""
 SHARE = 10
@@ -140,14 +139,19 @@ class VectorIndex:
         """Have the graph hold all records; where another process does so, wait for it and look again."""
         loop = asyncio.get_running_loop()
 
-        def batches(changed: Changed) -> Iterator[Batch]:
-            names, done = iter(changed.texts), 0
-            while some := list(islice(names, BATCH)):
-                progress(done, len(changed.texts))
-                done += len(some)
-                embedded = self._embedding.embed([changed.texts[name] for name in some])
-                vectors = asyncio.run_coroutine_threadsafe(embedded, loop).result()
-                yield Batch(some, vectors, [changed.facets[name] for name in some])
+        def batches(changed: Changed, size: int) -> Iterator[Batch]:
+            names = list(changed.texts)
+            parts = [names[start : start + size] for start in range(0, len(names), size)]
+            embedded = map(partial(embed, changed), parts)
+            coming = next(embedded)
+            for number, part in enumerate(parts):
+                progress(number * size, len(names))
+                vectors, coming = coming.result(), next(embedded, coming)  # the next while the graph takes these in
+                yield Batch(part, vectors, [changed.facets[name] for name in part])
+
+        def embed(changed: Changed, part: list[str]) -> Future[Vectors]:
+            texts = [changed.texts[name] for name in part]
+            return asyncio.run_coroutine_threadsafe(self._embedding.embed(texts), loop)
 
         from filelock import FileLock  # only where an index is on disk
 
@@ -159,7 +163,7 @@ class VectorIndex:
                 if len(changed.texts) > self._few:
                     gone = [name + mark for name in changed.touched for mark in ("", OTHER)] if self._base else []
                     made = Seal(version=version, count=0, made_with=self._made_with, files={})
-                    self._graph.write(made, gone, batches(changed))
+                    self._graph.write(made, gone, len(changed.texts), partial(batches, changed))
                     self._load(version)
 
         await self._do(work, locked=False)
@@ -212,6 +216,8 @@ class VectorIndex:
         if self._base is not None and self._base.version > version:  # an older store was put back
             self._graph.discard()
             self._base = None
+        if self._base is not None:
+            self._graph.wake()
         self._version = self._base.version if self._base else NOTHING
 
     def _forget(self) -> None:
