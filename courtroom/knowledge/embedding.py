@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from courtroom.text.words import is_chinese, words
@@ -153,12 +154,13 @@ class HashedNgrams:
 
 
 @cache
-def _rarities() -> dict[str, float]:
-    """The square root of each word's rarity."""
-    from importlib.resources import files
+def _rarities() -> dict[str, str]:
+    """How rare each word is. A number is read when it is needed: there are 270,000, and a query has ten words."""
+    from importlib.util import find_spec
 
-    table = files("jieba").joinpath("analyse", "idf.txt").read_text(encoding="utf-8").split()
-    return dict(zip(table[::2], map(math.sqrt, map(float, table[1::2])), strict=True))
+    (folder,) = find_spec("jieba").submodule_search_locations  # type: ignore[union-attr,misc]  # its code is not imported
+    table = Path(folder, "analyse", "idf.txt").read_text(encoding="utf-8").split()
+    return dict(zip(table[::2], table[1::2], strict=True))
 
 
 @lru_cache(maxsize=65_536)
@@ -203,11 +205,11 @@ def _hashed(text: str) -> Vectors:
     counts = Counter(found)
     if chinese:  # dates, sums and words of procedure stand in every Chinese record and distinguish nothing
         counts = Counter({word: n for word, n in counts.items() if word not in PROCEDURE and not word[0].isdigit()})
-    rarity, unknown = _rarities() if chinese else {}, math.sqrt(UNKNOWN)
+    rarity = _rarities() if chinese else {}
     by_word = _added(
         [_places(word) for word in counts],
         [math.log1p(count) for count in counts.values()],
-        [rarity.get(word, unknown) for word in counts],
+        [math.sqrt(float(rarity.get(word, UNKNOWN))) for word in counts],
     )
     spelt = _NO_LETTER.sub(" ", text.lower()).split()
     by_spelling = _added([_runs(word) for word in spelt])

@@ -63,6 +63,11 @@ class VectorIndex:
         self._rows: Any = None  # of what is fresh, shape (records, dimensions)
         self._syncing: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
+    async def wake(self, records: Records) -> None:
+        """In a new process, have what reads the graph start: it takes longest."""
+        if self._version == NOTHING:
+            await self._do(partial(self._begin, records), locked=False)
+
     async def search(
         self, text: str, k: int, records: Records, exclude: Sequence[str] = (), only: Filter = ALL
     ) -> list[tuple[str, float]]:
@@ -77,7 +82,7 @@ class VectorIndex:
 
         async def look() -> list[tuple[str, float]]:
             # At once, as a new process loads what embeds while Chroma's loads the graph.
-            (vector,), _ = await asyncio.gather(self._embedding.embed([text]), self._sync(records))
+            _, (vector,) = await asyncio.gather(self._sync(records), self._embedding.embed([text]))
             return await self._do(lambda: self._nearest(vector, k, frozenset(exclude), only))
 
         return await self._mending(look)
@@ -118,22 +123,19 @@ class VectorIndex:
     async def _sync(self, records: Records, progress: Progress = lambda done, total: None) -> None:
         # One search brings it up to date, and those beside it wait: hundreds of runs may begin at once.
         async with self._syncing.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
-            version = await asyncio.to_thread(records.version)
+            version = await self._do(partial(self._begin, records), locked=False)
             if version != self._version:
                 await self._bring_up_to(records, version, progress)
+            if self._base is not None:
+                await self._do(partial(self._graph.check, self._base))
 
     async def _bring_up_to(self, records: Records, version: int, progress: Progress) -> None:
-        count = await asyncio.to_thread(records.count)
-        if self._version == NOTHING and (count > self._few or self._folder.exists() or self._settings.chroma_host):
-            await self._do(lambda: self._load(version))
         changed = await asyncio.to_thread(records.changed, self._version)
         if len(self._fresh) + len(changed.texts) > max(self._few, (self._base.count if self._base else 0) // SHARE):
             await self._take_in(records, version, progress)
             changed = await asyncio.to_thread(records.changed, self._version)
         vectors = await self._embedding.embed(list(changed.texts.values()))
         await self._do(lambda: self._note(changed, vectors, version))
-        if self._base is not None:
-            await self._do(partial(self._graph.check, self._base))
 
     async def _take_in(self, records: Records, version: int, progress: Progress) -> None:
         """Have the graph hold all records; where another process does so, wait for it and look again."""
@@ -208,6 +210,15 @@ class VectorIndex:
             raise
         except OSError as error:
             raise Broken(str(error)) from error
+
+    def _begin(self, records: Records) -> int:
+        """The version of the records; the first time, what the graph holds is seen, and what reads it starts."""
+        version = records.version()
+        if self._version == NOTHING:
+            with self._lock:
+                if records.count() > self._few or self._folder.exists() or self._settings.chroma_host:
+                    self._load(version)
+        return version
 
     def _load(self, version: int) -> None:
         """Begin with what the graph holds, where it can be used."""
