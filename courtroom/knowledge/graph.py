@@ -135,7 +135,7 @@ class DiskGraph:
                     raise Broken("its files are not as they were written")
                 shutil.copytree(self._folder / base.folder, made)
             made.mkdir(exist_ok=True)
-            size, every = _rhythm(count)
+            size, every = rhythm(count)
             writer.ask("make", str(made), self._name, HNSW, every)
             for start in range(0, len(gone), AT_ONCE):
                 writer.ask("delete", list(gone[start : start + AT_ONCE]))
@@ -285,7 +285,7 @@ def _broken() -> Iterator[None]:
         raise Broken(str(error)) from error
 
 
-def _rhythm(count: int) -> tuple[int, int]:
+def rhythm(count: int) -> tuple[int, int]:
     """How many vectors go into one write, and after how many Chroma writes the graph down.
 
     Each write reads what is in the log and not written down, and each time the graph is written down, all of it is. The
