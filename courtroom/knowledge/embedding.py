@@ -163,13 +163,13 @@ def _rarities() -> dict[str, str]:
     return dict(zip(table[::2], table[1::2], strict=True))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _places(word: str) -> tuple[Any, Any]:
     """Where a word's weight is added, and how often; less than 0 where it is taken away. Two arrays of one length."""
     return _arrays(_place(f"{word}/{n}") for n in range(SPREAD))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _runs(word: str) -> tuple[Any, Any]:
     """The same for a word's runs of three and of four letters; white space around the word counts as a letter."""
     word, runs = f" {word} ", []
