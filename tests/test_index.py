@@ -280,8 +280,12 @@ async def test_a_chroma_server_that_is_down_is_named_in_a_sentence(tmp_path: Pat
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
         settings = Settings(home=tmp_path, chroma_host="127.0.0.1", chroma_port=taken.getsockname()[1])
-        with pytest.raises(CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"):
-            await VectorIndex(settings, "things", HashedNgrams()).search("kettle", 1, Fixed({"a": "a kettle"}))
+        index, records = VectorIndex(settings, "things", HashedNgrams()), Fixed({"a": "a kettle"})
+        for asked in (index.search("kettle", 1, records), index.wake(records)):
+            with pytest.raises(
+                CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"
+            ):
+                await asked
 
 
 async def test_a_folder_that_cannot_be_made_is_named_in_a_sentence(tmp_path: Path) -> None:

@@ -112,7 +112,9 @@ class DiskGraph:
             Broken: its files are not as they were written, or Chroma can't read them.
         """
         self.check(seal)
-        found = self._reader.ask("query", vector.tobytes(), min(k, seal.count), list(only.marks), only.days)
+        found = self._reader.ask(
+            "query", vector.astype("f4").tobytes(), min(k, seal.count), list(only.marks), only.days
+        )
         return [(name, 1.0 - distance) for name, distance in found]
 
     def write(self, seal: Seal, gone: Sequence[str], count: int, batches: Batches) -> None:

@@ -64,9 +64,13 @@ class VectorIndex:
         self._syncing: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
     async def wake(self, records: Records) -> None:
-        """In a new process, have what reads the graph start: it takes longest."""
+        """In a new process, have what reads the graph start: it takes longest.
+
+        Raises:
+            CourtroomError: Chroma fails even on an index made anew.
+        """
         if self._version == NOTHING:
-            await self._do(partial(self._begin, records), locked=False)
+            await self._mending(lambda: self._do(partial(self._begin, records), locked=False))
 
     async def search(
         self, text: str, k: int, records: Records, exclude: Sequence[str] = (), only: Filter = ALL
