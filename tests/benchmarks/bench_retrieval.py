@@ -270,6 +270,8 @@ async def bench(count: int, queries: int, processes: int, home: Path) -> None:
     print(f"\n{'a new process that asks once':30}{'from its start':>16}{'imports left out':>20}{'CPU s':>10}")
     for name, (whole, alone, cpu) in first.items():
         print(f"{name:30}{whole:16.2f}{alone:20.2f}{cpu:10.2f}")
+    whole, alone, cpu = first["ours"] / first["plain Chroma"]
+    print(f"{'ours / plain Chroma':30}{whole:16.2f}{alone:20.2f}{cpu:10.2f}")
 
     parts, recall = await asked(knowledge, plain, names, matrix, queries)
     print(f"\n{'milliseconds of a query':46}{'p50':>8}{'p95':>8}")
