@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import shutil
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -22,11 +23,13 @@ from courtroom.knowledge import embedding
 from courtroom.knowledge import litellm_embedding as embedding_module
 from courtroom.knowledge.embedding import DEFAULT, DIMENSIONS, HashedNgrams
 from courtroom.knowledge.embeddings import REMOTE, about_embedding, embedding_of
+from courtroom.knowledge.legal import bundled_cases
 from courtroom.knowledge.litellm_embedding import AT_ONCE, LONGEST, LiteLLMEmbedding, longest
 from courtroom.knowledge.local_encoder import LOCAL, Encoder, LocalEncoder
 from courtroom.models.errors import ModelError
-from courtroom.text.words import words
+from courtroom.text.words import STOP_WORDS, words
 
+CHINESE = re.compile(r"[\u3400-\u9fff]+")
 KEY = "sk-a-key-that-nobody-may-see"
 Answer = Callable[[int, list[str]], web.Response]
 
@@ -198,16 +201,24 @@ async def test_the_default_embedding_is_the_same_each_time_and_has_no_vector_for
     assert (await HashedNgrams().embed([])).shape == (0, DIMENSIONS)
 
 
-async def test_a_words_places_are_those_of_the_vectoriser_with_which_earlier_stores_were_indexed() -> None:
-    old = HashingVectorizer(
-        analyzer=lambda word: [f"{word}/{n}" for n in range(embedding.SPREAD)],
-        n_features=embedding.DIMENSIONS,
-        norm=None,
-        dtype=np.float32,
-    )
-    for word in ["kettle", "漏水", "1,250", *(f"word{n}" for n in range(300))]:
-        hashed = old.transform([word])
-        assert embedding._places(word) == dict(zip(hashed.indices, hashed.data, strict=True))
+def test_places_are_those_of_the_vectoriser_with_which_earlier_stores_were_indexed() -> None:
+    same: dict[str, Any] = {"n_features": DIMENSIONS, "norm": None, "dtype": np.float32}
+    by_word = HashingVectorizer(analyzer=lambda word: [f"{word}/{n}" for n in range(embedding.SPREAD)], **same)
+    by_spelling = HashingVectorizer(analyzer="char_wb", ngram_range=(3, 4), **same)
+    for word in ["a", "ab", "abc", "aaaaaa", "kettle", "漏水", "1,250", *(f"word{n}" for n in range(300))]:
+        for vectoriser, made in ((by_word, embedding._places(word)), (by_spelling, embedding._runs(word))):
+            hashed = vectoriser.transform([word])
+            assert dict(zip(*made, strict=True)) == dict(zip(hashed.indices, hashed.data, strict=True))
+
+
+def test_chinese_words_are_those_that_jieba_finds() -> None:
+    import jieba
+
+    jieba.setLogLevel(logging.WARNING)
+    runs = [run for case in bundled_cases() for run in CHINESE.findall(case.facts)]
+    assert len(runs) > 300
+    for run in runs:
+        assert words(run) == tuple(word for word in jieba.cut(run, HMM=False) if word not in STOP_WORDS)
 
 
 def test_a_word_is_in_memory_once_however_many_texts_have_it() -> None:

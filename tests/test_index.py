@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import shutil
 import signal
 import socket
+import sqlite3
 import sys
+from array import array
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -19,6 +23,7 @@ from courtroom.knowledge.changes import Changed, ChangedWords
 from courtroom.knowledge.chroma_apart import ChromaApart
 from courtroom.knowledge.embedding import HashedNgrams, Vectors
 from courtroom.knowledge.facets import Facets, Filter
+from courtroom.knowledge.graph import AT_ONCE, HNSW, rhythm
 from courtroom.knowledge.index import VectorIndex
 from courtroom.knowledge.sealed import files_of, read_seal
 from courtroom.knowledge.search import Knowledge
@@ -275,8 +280,12 @@ async def test_a_chroma_server_that_is_down_is_named_in_a_sentence(tmp_path: Pat
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
         settings = Settings(home=tmp_path, chroma_host="127.0.0.1", chroma_port=taken.getsockname()[1])
-        with pytest.raises(CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"):
-            await VectorIndex(settings, "things", HashedNgrams()).search("kettle", 1, Fixed({"a": "a kettle"}))
+        index, records = VectorIndex(settings, "things", HashedNgrams()), Fixed({"a": "a kettle"})
+        for asked in (index.search("kettle", 1, records), index.wake(records)):
+            with pytest.raises(
+                CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"
+            ):
+                await asked
 
 
 async def test_a_folder_that_cannot_be_made_is_named_in_a_sentence(tmp_path: Path) -> None:
@@ -314,6 +323,47 @@ def test_chromas_process_sees_no_key_of_the_app(tmp_path: Path, monkeypatch: pyt
     process = apart._process
     assert process is not None
     assert b"sk-canary" not in Path(f"/proc/{process.pid}/environ").read_bytes()
+    apart.close()
+
+
+def test_chromas_process_loads_chromas_engine_alone() -> None:
+    apart = ChromaApart()
+    assert apart.ask("ready")
+    process = apart._process
+    assert process is not None
+    loaded = Path(f"/proc/{process.pid}/maps").read_text()
+    apart.close()
+    assert "chromadb_rust_bindings" in loaded
+    assert not [name for name in ("numpy", "pydantic_core") if name in loaded], "`import chromadb` loads these"
+
+
+@pytest.mark.parametrize("count", [1, 2, 51, 300, 2_001, 49_990, 50_000, 51_234, 1_000_000])
+def test_the_last_write_of_a_graph_is_written_down_with_it(count: int) -> None:
+    size, every = rhythm(count)
+    assert 1 <= size <= AT_ONCE
+    waiting, times = 0, 0
+    for start in range(0, count, size):
+        waiting += min(size, count - start)
+        if waiting >= every:
+            waiting, times = 0, times + 1
+    assert waiting == 0
+    assert times <= (count / AT_ONCE) ** 0.5 + 1
+
+
+def test_a_graph_is_made_once_and_the_log_behind_it_stays_short(tmp_path: Path) -> None:
+    draw, apart, count, every = random.Random(1), ChromaApart(), 400, 200
+    apart.ask("make", str(tmp_path), "things", HNSW, every)
+    for start in range(0, count, 100):
+        names = [f"r{n}" for n in range(start, start + 100)]
+        numbers = array("f", (draw.random() for _ in range(100 * 8)))
+        apart.ask("upsert", names, numbers.tobytes(), [{"day": 1}] * 100)
+        with closing(sqlite3.connect(tmp_path / "chroma.sqlite3")) as log:
+            (waiting,) = log.execute("SELECT count(*) FROM embeddings_queue").fetchone()
+        assert waiting <= every, "what the graph holds on disk is not read from the log again"
+    (graph_file,) = tmp_path.rglob("data_level0.bin")
+    before = graph_file.stat().st_mtime_ns
+    assert apart.ask("finish", str(tmp_path), "things") == count
+    assert graph_file.stat().st_mtime_ns == before, "all of it was in the graph already"
     apart.close()
 
 

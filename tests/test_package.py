@@ -136,6 +136,7 @@ def test_the_wheel_asks_for_what_the_code_imports(wheel: Path, tmp_path: Path) -
     wanted = {Requirement(line).name.lower().replace("_", "-") for line in PathDistribution(folder).requires or ()}
     other = {
         "PIL": "pillow",
+        "chromadb_rust_bindings": "chromadb",
         "cv2": "opencv-python-headless",
         "google": "protobuf",
         "opentelemetry": "opentelemetry-sdk",

@@ -29,6 +29,10 @@ SLOW = (
     "urllib.request",
 )
 LIST_CASES = "import runpy; sys.argv = ['courtroom', 'cases']; runpy.run_module('courtroom', run_name='__main__')"
+LOOK_UP = (
+    "import runpy; sys.argv = ['courtroom', 'knowledge', 'search', '盗窃手机', '--in', 'statutes'];"
+    "runpy.run_module('courtroom', run_name='__main__')"
+)
 OPEN_APP = (
     "from streamlit.testing.v1 import AppTest;"
     "app = AppTest.from_file('app.py', default_timeout=120).run(); assert not app.exception, app.exception;"
@@ -36,8 +40,12 @@ OPEN_APP = (
 )
 
 
-@pytest.mark.parametrize(("code", "slow"), [(LIST_CASES, SLOW), (OPEN_APP, SLOW[:4])], ids=["cases", "first page"])
-def test_nothing_slow_is_imported_to_list_the_cases_or_draw_the_first_page(
+@pytest.mark.parametrize(
+    ("code", "slow"),
+    [(LIST_CASES, SLOW), (OPEN_APP, SLOW[:4]), (LOOK_UP, ("jieba", "pkg_resources", *SLOW[:7]))],
+    ids=["cases", "first page", "look-up"],
+)
+def test_nothing_slow_is_imported_to_list_the_cases_draw_the_first_page_or_look_something_up(
     tmp_path: Path, code: str, slow: tuple[str, ...]
 ) -> None:
     looked = f"import sys, atexit; atexit.register(lambda: print([name for name in {slow} if name in sys.modules]))"

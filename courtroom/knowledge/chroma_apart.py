@@ -40,6 +40,12 @@ class ChromaApart:
         """Whether the process is there, with what it has open."""
         return self._process is not None and self._process.poll() is None
 
+    def start(self) -> None:
+        """Have the process start, where it is not there; it is ready a little later."""
+        with self._lock:
+            if not self.running:
+                self._start()
+
     def ask(self, what: str, *arguments: Any) -> Any:
         """Have a method of the process's server called.
 
@@ -70,20 +76,17 @@ class ChromaApart:
 
     def _start(self) -> None:
         self._end()
-        found = {
-            str(Path(spec.origin).parents[1])
-            for name in ("chromadb", "numpy")
-            if (spec := find_spec(name)) and spec.origin
-        }
+        engine = find_spec("chromadb_rust_bindings")
+        found = str(Path(engine.origin).parents[1]) if engine and engine.origin else ""
         # Nothing of this process's environment but what it needs to run: the rest may hold keys.
         kept = ("SYSTEMROOT", "PATH", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "TEMP")
         given = {name: os.environ[name] for name in kept if name in os.environ}
         self._process = subprocess.Popen(
-            [sys.executable, "-B", "-P", chroma_process.__file__],
+            [sys.executable, "-B", "-P", "-S", chroma_process.__file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=given | {"PYTHONPATH": os.pathsep.join(sorted(found)), "ANONYMIZED_TELEMETRY": "False"},
+            env=given | {"PYTHONPATH": found},
         )
         weakref.finalize(self, _kill, self._process)
 

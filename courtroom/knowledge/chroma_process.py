@@ -20,8 +20,12 @@ from typing import Any, BinaryIO
 
 SIZE = struct.Struct(">Q")
 """Before each request and each reply: its length in bytes."""
-NEVER, AT_ONCE = 1_000_000_000, 2
-"""After how many changes Chroma writes its graph down."""
+WHERE = ("default_tenant", "default_database")
+"""In which part of its store Chroma keeps collections."""
+EACH = 2
+"""The fewest changes after which Chroma writes its graph down."""
+OPEN = 4
+"""Graphs that Chroma holds in memory at most; there is one."""
 NEAR = 4
 """So many times the number that is wanted is looked through before a filter is left to Chroma."""
 IDLE_S = 900.0
@@ -29,36 +33,31 @@ IDLE_S = 900.0
 
 
 class Server:
-    """One collection, in one folder."""
+    """One collection, in one folder, by Chroma's engine itself: `import chromadb` takes longer than all the rest."""
 
     def __init__(self) -> None:
-        self._client: Any = None
-        self._collection: Any = None
+        self._engine: Any = None
+        self._collection = ""
         self._view: tempfile.TemporaryDirectory[str] | None = None
 
-    def ready(self) -> str:
-        """The version of Chroma."""
-        import chromadb
+    def ready(self) -> bool:
+        """Whether Chroma can be loaded; it raises where it can't."""
+        import chromadb_rust_bindings
 
-        return str(chromadb.__version__)
+        return hasattr(chromadb_rust_bindings, "Bindings")
 
-    def make(self, folder: str, name: str, hnsw: dict[str, Any]) -> None:
-        """Open a folder to write to it. Until `finish`, vectors are put into Chroma's log alone."""
+    def make(self, folder: str, name: str, hnsw: dict[str, Any], every: int) -> None:
+        """Open a folder to write to it; the graph is written down whenever so many changes are in it."""
         self._connect(folder)
-        made = self._client.get_or_create_collection(
-            name, embedding_function=None, configuration={"hnsw": hnsw | {"sync_threshold": NEVER}}
-        )
-        made.modify(configuration={"hnsw": {"sync_threshold": NEVER}})
-        self.open(folder, name)  # only then does it hold
+        configuration = json.dumps({"hnsw": hnsw | {"sync_threshold": max(every, EACH)}})
+        made = self._engine.create_collection(name, configuration, None, None, True, *WHERE)
+        self._write_down_every(folder, name, str(made.id), max(every, EACH))
 
     def finish(self, folder: str, name: str) -> int:
-        """Make the graph of what is in the log, and write it down whole. How many vectors are in it."""
-        self._collection.modify(configuration={"hnsw": {"sync_threshold": AT_ONCE}})
-        self.open(folder, name)
-        some = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
-        if len(some):
-            self._collection.query(query_embeddings=some, n_results=1)  # the first use makes the graph
-        count = int(self._collection.count())
+        """Write down what is not written yet. How many vectors are in the graph."""
+        self._write_down_every(folder, name, self._collection, EACH)
+        self._load()
+        count = int(self._engine.count(self._collection, *WHERE))
         self.close()
         with closing(sqlite3.connect(os.path.join(folder, "chroma.sqlite3"), isolation_level=None)) as log:
             # All of it is in the graph, and it is as large as the graph. The last one stays: numbers go on from there.
@@ -69,8 +68,8 @@ class Server:
     def open(self, folder: str, name: str) -> int:
         """Open a folder that is there, and how many vectors are in it."""
         self._connect(folder)
-        self._collection = self._client.get_collection(name, embedding_function=None)
-        return int(self._collection.count())
+        self._collection = str(self._engine.get_collection(name, *WHERE).id)
+        return int(self._engine.count(self._collection, *WHERE))
 
     def look(self, folder: str, name: str) -> int:
         """Open a folder without a change to it: Chroma writes to its SQLite file even where it only answers questions."""
@@ -84,17 +83,22 @@ class Server:
             for file in files:
                 place = shutil.copyfile if file.endswith(".sqlite3") else os.symlink
                 place(os.path.join(path, file), os.path.join(seen, file))
-        return self.open(self._view.name, name)
+        count = self.open(self._view.name, name)
+        self._load()
+        return count
 
-    def upsert(self, ids: list[str], vectors: Any, metadatas: list[dict[str, Any]]) -> None:
-        """Write vectors, an array of shape (ids, dimensions)."""
-        self._collection.upsert(ids=ids, embeddings=vectors, metadatas=metadatas)
+    def upsert(self, ids: list[str], vectors: bytes, metadatas: list[dict[str, Any]]) -> None:
+        """Write vectors: their numbers one after the other, in single precision."""
+        numbers = memoryview(vectors).cast("f")
+        size = len(numbers) // len(ids)
+        rows = [numbers[start : start + size] for start in range(0, len(numbers), size)]
+        self._engine.upsert(self._collection, ids, rows, metadatas, None, None, *WHERE)
 
     def delete(self, ids: list[str]) -> None:
         """Take vectors out; ids that are not there do no harm."""
-        self._collection.delete(ids=ids)
+        self._engine.delete(self._collection, ids, None, None, None, *WHERE)
 
-    def query(self, vector: Any, k: int, marks: list[str], days: tuple[int, int] | None) -> list[tuple[str, float]]:
+    def query(self, vector: bytes, k: int, marks: list[str], days: tuple[int, int] | None) -> list[tuple[str, float]]:
         """The k nearest that have all these marks and a day between these two, ids with cosine distances."""
         conditions: list[dict[str, Any]] = [{mark: True} for mark in marks]
         if days is not None:
@@ -102,7 +106,8 @@ class Server:
         if not conditions:
             return self._found(vector, k, None)[0]
         # Chroma's own filter looks at each record first. Where many fit, some of the nearest do, and they are found sooner.
-        near, data = self._found(vector, min(NEAR * k, int(self._collection.count())), None, "metadatas")
+        held = int(self._engine.count(self._collection, *WHERE))
+        near, data = self._found(vector, min(NEAR * k, held), None, "metadatas")
         fitting = [
             pair
             for pair, one in zip(near, data, strict=True)
@@ -113,31 +118,39 @@ class Server:
         return self._found(vector, k, conditions[0] if len(conditions) == 1 else {"$and": conditions})[0]
 
     def _found(
-        self, vector: Any, k: int, where: dict[str, Any] | None, *more: str
+        self, vector: bytes, k: int, where: dict[str, Any] | None, *more: str
     ) -> tuple[list[tuple[str, float]], list[dict[str, Any]]]:
-        found = self._collection.query(
-            query_embeddings=[vector], n_results=k, where=where, include=["distances", *more]
-        )
-        data = found["metadatas"][0] if more else []
-        return list(zip(found["ids"][0], found["distances"][0], strict=True)), data
+        narrowed = json.dumps(where) if where else None
+        asked = [memoryview(vector).cast("f")]
+        found = self._engine.query(self._collection, None, asked, k, narrowed, None, ["distances", *more], *WHERE)
+        data = found.metadatas[0] if more else []
+        return list(zip(found.ids[0], found.distances[0], strict=True)), data
 
     def close(self) -> None:
-        """Write down what is not written yet, and let go of the files."""
-        client, self._client, self._collection = self._client, None, None
-        if client is not None:
-            from chromadb.api.shared_system_client import SharedSystemClient
-
-            client.close()
-            # Else Chroma gives out again what was open.
-            SharedSystemClient._identifier_to_system.clear()
-            SharedSystemClient._identifier_to_refcount.clear()
+        """Let go of the files."""
+        self._engine, self._collection = None, ""
 
     def _connect(self, folder: str) -> None:
-        import chromadb
-        from chromadb.config import Settings
+        import chromadb_rust_bindings as chroma
 
         self.close()
-        self._client = chromadb.PersistentClient(folder, settings=Settings(anonymized_telemetry=False))
+        log = chroma.SqliteDBConfig(
+            hash_type=chroma.MigrationHash.MD5,
+            migration_mode=chroma.MigrationMode.Apply,
+            url=os.path.join(folder, "chroma.sqlite3"),
+        )
+        self._engine = chroma.Bindings(
+            allow_reset=False, sqlite_db_config=log, persist_path=folder, hnsw_cache_size=OPEN
+        )
+
+    def _write_down_every(self, folder: str, name: str, collection: str, changes: int) -> None:
+        configuration = {"hnsw": {"sync_threshold": changes}, "spann": None, "embedding_function": None}
+        self._engine.update_collection(collection, None, None, json.dumps(configuration))
+        self.open(folder, name)  # only then does it hold
+
+    def _load(self) -> None:
+        """Have the graph in memory, with all that is in the log: reading one vector does so."""
+        self._engine.get(self._collection, None, None, 1, 0, None, ["embeddings"], *WHERE)
 
 
 def serve(given: BinaryIO, out: BinaryIO) -> None:

@@ -242,8 +242,11 @@ class Collection(Generic[R]):
         if under:
             return await self._nearest_under(under, text, k, exclude)
         depth = max(DEPTH, k)
-        dense = await self.nearest(text, depth, exclude, only)
-        by_words = await asyncio.to_thread(self.closest, text, depth + len(exclude), only)
+        await self._index.wake(self)
+        dense, by_words = await asyncio.gather(
+            self.nearest(text, depth, exclude, only),
+            asyncio.to_thread(self.closest, text, depth + len(exclude), only),
+        )
         by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
         found = []
         for name, scores in islice(ranked(dense, by_words, mode, weights).items(), k):

@@ -6,8 +6,9 @@ import asyncio
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from courtroom.text.words import is_chinese, words
@@ -153,69 +154,87 @@ class HashedNgrams:
 
 
 @cache
-def _spelling() -> Any:
+def _rarities() -> dict[str, str]:
+    """How rare each word is. A number is read when it is needed: there are 270,000, and a query has ten words."""
+    from importlib.util import find_spec
+
+    (folder,) = find_spec("jieba").submodule_search_locations  # type: ignore[union-attr,misc]  # its code is not imported
+    table = Path(folder, "analyse", "idf.txt").read_text(encoding="utf-8").split()
+    return dict(zip(table[::2], table[1::2], strict=True))
+
+
+@lru_cache(maxsize=16_384)
+def _places(word: str) -> tuple[Any, Any]:
+    """Where a word's weight is added, and how often; less than 0 where it is taken away. Two arrays of one length."""
+    return _arrays(_place(f"{word}/{n}") for n in range(SPREAD))
+
+
+@lru_cache(maxsize=16_384)
+def _runs(word: str) -> tuple[Any, Any]:
+    """The same for a word's runs of three and of four letters; white space around the word counts as a letter."""
+    word, runs = f" {word} ", []
+    for length in (3, 4):
+        runs += [word[start : start + length] for start in range(max(1, len(word) - length + 1))]
+        if len(word) <= length:
+            break
+    return _arrays(map(_place, runs))
+
+
+def _place(text: str) -> tuple[int, int]:
+    """A place, and whether something is added there or taken away."""
+    import mmh3  # only where texts are compared
+
+    hashed = mmh3.hash(text)
+    return abs(hashed) % DIMENSIONS, 1 if hashed >= 0 else -1
+
+
+def _arrays(found: Iterable[tuple[int, int]]) -> tuple[Any, Any]:
     import numpy as np
-    from sklearn.feature_extraction.text import HashingVectorizer
 
-    return HashingVectorizer(
-        analyzer="char_wb",
-        ngram_range=(3, 4),
-        n_features=DIMENSIONS,
-        alternate_sign=True,
-        norm=None,
-        dtype=np.float32,
-    )
-
-
-@cache
-def _rarities() -> dict[str, float]:
-    from importlib.resources import files
-
-    table = files("jieba").joinpath("analyse", "idf.txt").read_text(encoding="utf-8")
-    return {word: float(weight) for word, weight in (line.split(" ") for line in table.splitlines())}
-
-
-def _places(word: str) -> dict[int, int]:
-    """Where a word's weight is added, and how often; less than 0 where it is taken away."""
-    from sklearn.utils import murmurhash3_32
-
-    found: dict[int, int] = {}
-    for n in range(SPREAD):
-        hashed = murmurhash3_32(f"{word}/{n}")
-        found[abs(hashed) % DIMENSIONS] = found.get(abs(hashed) % DIMENSIONS, 0) + (1 if hashed >= 0 else -1)
-    return found
+    times: Counter[int] = Counter()
+    for place, sign in found:
+        times[place] += sign
+    return np.array([*times], np.intp), np.array([*times.values()], np.float32)
 
 
 @lru_cache(maxsize=4096)
 def _hashed(text: str) -> Vectors:
     import numpy as np
 
-    rarity = _rarities() if is_chinese(text) else None
-    by_word = np.zeros(DIMENSIONS, np.float32)
-    for word, count in Counter(words(text)).items():
-        if rarity is not None and (word in PROCEDURE or word[0].isdigit()):
-            continue  # dates, sums and words of procedure stand in every Chinese record and distinguish nothing
-        places = _places(word)
-        signs = np.fromiter(places.values(), np.float32)
-        by_word[[*places]] += signs * math.log1p(count) * math.sqrt((rarity or {}).get(word, UNKNOWN))
-    letters = _NO_LETTER.sub(" ", text.lower())
-    by_spelling = _spelling().transform([letters]).toarray()[0]
-    share = len(letters.split()) / max(
-        1, len(words(text))
-    )  # the odd “ATM” in a Chinese text must not weigh as all of it
-    return _unit(_unit(by_word) + 0.5 * min(1.0, share) * _unit(_damped(by_spelling)))
+    found, chinese = words(text), is_chinese(text)
+    counts = Counter(found)
+    if chinese:  # dates, sums and words of procedure stand in every Chinese record and distinguish nothing
+        counts = Counter({word: n for word, n in counts.items() if word not in PROCEDURE and not word[0].isdigit()})
+    rarity = _rarities() if chinese else {}
+    by_word = _added(
+        [_places(word) for word in counts],
+        [math.log1p(count) for count in counts.values()],
+        [math.sqrt(float(rarity.get(word, UNKNOWN))) for word in counts],
+    )
+    spelt = _NO_LETTER.sub(" ", text.lower()).split()
+    by_spelling = _added([_runs(word) for word in spelt])
+    share = len(spelt) / max(1, len(found))  # the odd “ATM” in a Chinese text must not weigh as all of it
+    damped = np.asarray(np.sign(by_spelling) * np.log1p(np.abs(by_spelling)), np.float32)
+    return _unit(_unit(by_word) + 0.5 * min(1.0, share) * _unit(damped))
+
+
+def _added(parts: Sequence[tuple[Any, Any]], *weights: Sequence[float]) -> Vectors:
+    """The sum of parts at their places, each times its weights; shape (2048,)."""
+    import numpy as np
+
+    total = np.zeros(DIMENSIONS, np.float32)
+    if parts:
+        added, lengths = np.concatenate([times for _, times in parts]), [len(times) for _, times in parts]
+        for weight in weights:
+            added *= np.repeat(np.array(weight, np.float32), lengths)
+        np.add.at(total, np.concatenate([places for places, _ in parts]), added)
+    return total
 
 
 def _all_hashed(texts: Sequence[str]) -> Vectors:
     import numpy as np
 
     return np.stack([_hashed(text) for text in texts])
-
-
-def _damped(vector: Any) -> Vectors:
-    import numpy as np
-
-    return np.asarray(np.sign(vector) * np.log1p(np.abs(vector)), np.float32)
 
 
 def _unit(vector: Any) -> Vectors:

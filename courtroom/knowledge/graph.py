@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from math import ceil, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
@@ -18,8 +19,8 @@ from courtroom.settings import Settings
 
 HNSW: dict[str, Any] = {"space": "cosine", "ef_search": 200, "ef_construction": 100, "max_neighbors": 32}
 """With half the neighbours one record in a hundred can't be reached at all, and more after additions."""
-AT_ONCE = 500
-"""Vectors in one write."""
+AT_ONCE = 1000
+"""Vectors in one write, at most."""
 
 
 class Batch(NamedTuple):
@@ -31,11 +32,19 @@ class Batch(NamedTuple):
     facets: list[Facets]
 
 
+Batches = Callable[[int], Iterator[Batch]]
+"""Gives vectors in batches of one size; the last may be smaller."""
+
+
 class VectorGraph(Protocol):
     """Vectors of records as they were at one version."""
 
     def seal(self, made_with: str) -> Seal | None:
         """What is there and can be used; None where nothing is."""
+        ...
+
+    def wake(self) -> None:
+        """Have what reads it start, without waiting for that."""
         ...
 
     def check(self, seal: Seal) -> None:
@@ -54,8 +63,8 @@ class VectorGraph(Protocol):
         """
         ...
 
-    def write(self, seal: Seal, gone: Sequence[str], batches: Iterable[Batch]) -> None:
-        """Take ids out and write vectors, on top of what is there.
+    def write(self, seal: Seal, gone: Sequence[str], count: int, batches: Batches) -> None:
+        """Take ids out and write so many vectors, on top of what is there.
 
         Raises:
             Broken: it can't be written.
@@ -103,10 +112,12 @@ class DiskGraph:
             Broken: its files are not as they were written, or Chroma can't read them.
         """
         self.check(seal)
-        found = self._reader.ask("query", vector, min(k, seal.count), list(only.marks), only.days)
+        found = self._reader.ask(
+            "query", vector.astype("f4").tobytes(), min(k, seal.count), list(only.marks), only.days
+        )
         return [(name, 1.0 - distance) for name, distance in found]
 
-    def write(self, seal: Seal, gone: Sequence[str], batches: Iterable[Batch]) -> None:
+    def write(self, seal: Seal, gone: Sequence[str], count: int, batches: Batches) -> None:
         """Write to a copy, seal it, and throw away the one before.
 
         Raises:
@@ -126,16 +137,15 @@ class DiskGraph:
                     raise Broken("its files are not as they were written")
                 shutil.copytree(self._folder / base.folder, made)
             made.mkdir(exist_ok=True)
-            writer.ask("make", str(made), self._name, HNSW)
+            size, every = rhythm(count)
+            writer.ask("make", str(made), self._name, HNSW, every)
             for start in range(0, len(gone), AT_ONCE):
                 writer.ask("delete", list(gone[start : start + AT_ONCE]))
-            for batch in batches:
-                for start in range(0, len(batch.ids), AT_ONCE):
-                    some = slice(start, start + AT_ONCE)
-                    metadatas = [_metadata(facets) for facets in batch.facets[some]]
-                    writer.ask("upsert", batch.ids[some], np.asarray(batch.vectors[some], np.float32), metadatas)
-            count = writer.ask("finish", str(made), self._name)
-            sealed = seal.model_copy(update={"folder": made.name, "count": count, "files": files_of(made)})
+            for batch in batches(size):
+                vectors = np.asarray(batch.vectors, np.float32).tobytes()
+                writer.ask("upsert", batch.ids, vectors, [_metadata(facets) for facets in batch.facets])
+            held = writer.ask("finish", str(made), self._name)
+            sealed = seal.model_copy(update={"folder": made.name, "count": held, "files": files_of(made)})
             write_seal(self._folder, sealed)
         except BaseException:
             shutil.rmtree(made, ignore_errors=True)
@@ -151,6 +161,10 @@ class DiskGraph:
         self.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def wake(self) -> None:
+        """Start the process that reads it."""
+        self._reader.start()
+
     def close(self) -> None:
         """End the process that reads it."""
         self._opened = None
@@ -164,7 +178,8 @@ class DiskGraph:
         """
         if self._opened == seal and self._reader.running:
             return
-        self.close()
+        self._opened = None
+        self.wake()  # it is ready when the files are checked
         files = self._folder / seal.folder
         if not whole(files, seal.files):
             raise Broken("its files are not as they were written")
@@ -196,6 +211,9 @@ class ServerGraph:
                 return None
             return Seal(version=int(data["version"]), count=self._collection.count(), made_with=made_with, files={})
 
+    def wake(self) -> None:
+        """Nothing: the server runs."""
+
     def check(self, seal: Seal) -> None:
         """Nothing: that there is a seal shows that the server answers."""
 
@@ -210,7 +228,7 @@ class ServerGraph:
             found = self._collection.query(**asked, include=["distances"])
         return [(name, 1.0 - distance) for name, distance in zip(found["ids"][0], found["distances"][0], strict=True)]
 
-    def write(self, seal: Seal, gone: Sequence[str], batches: Iterable[Batch]) -> None:
+    def write(self, seal: Seal, gone: Sequence[str], count: int, batches: Batches) -> None:
         """Write to the collection; the version is put down last.
 
         Raises:
@@ -224,12 +242,9 @@ class ServerGraph:
             )
             for start in range(0, len(gone), AT_ONCE):
                 self._collection.delete(ids=list(gone[start : start + AT_ONCE]))
-            for batch in batches:
-                for start in range(0, len(batch.ids), AT_ONCE):
-                    some = slice(start, start + AT_ONCE)
-                    metadatas = [_metadata(facets) for facets in batch.facets[some]]
-                    vectors = batch.vectors[some].tolist()
-                    self._collection.upsert(ids=batch.ids[some], embeddings=vectors, metadatas=metadatas)
+            for batch in batches(AT_ONCE // 2):  # each is one request, as text
+                metadatas: Any = [_metadata(facets) for facets in batch.facets]
+                self._collection.upsert(ids=batch.ids, embeddings=batch.vectors.tolist(), metadatas=metadatas)
             self._collection.modify(metadata={"made_with": seal.made_with, "version": str(seal.version)})
 
     def discard(self) -> None:
@@ -270,6 +285,18 @@ def _broken() -> Iterator[None]:
         yield
     except Exception as error:
         raise Broken(str(error)) from error
+
+
+def rhythm(count: int) -> tuple[int, int]:
+    """How many vectors go into one write, and after how many Chroma writes the graph down.
+
+    Each write reads what is in the log and not written down, and each time the graph is written down, all of it is. The
+    times grow with the root of the writes, so that neither is quadratic. The last write comes to such a time.
+    """
+    times = max(1, round(sqrt(count / AT_ONCE)))
+    writes = times * max(1, ceil(count / (times * AT_ONCE)))
+    size = max(1, ceil(count / writes))
+    return size, count - size * (writes - writes // times)
 
 
 def _metadata(facets: Facets) -> dict[str, Any]:

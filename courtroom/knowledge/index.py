@@ -7,8 +7,8 @@ import hashlib
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import Future
 from functools import partial
-from itertools import islice
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -24,7 +24,6 @@ from courtroom.settings import Settings
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-BATCH = 1000
 Progress = Callable[[int, int], None]
 """How many texts of how many are taken in."""
 SHARE = 10
@@ -64,6 +63,15 @@ class VectorIndex:
         self._rows: Any = None  # of what is fresh, shape (records, dimensions)
         self._syncing: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
+    async def wake(self, records: Records) -> None:
+        """In a new process, have what reads the graph start: it takes longest.
+
+        Raises:
+            CourtroomError: Chroma fails even on an index made anew.
+        """
+        if self._version == NOTHING:
+            await self._mending(lambda: self._do(partial(self._begin, records), locked=False))
+
     async def search(
         self, text: str, k: int, records: Records, exclude: Sequence[str] = (), only: Filter = ALL
     ) -> list[tuple[str, float]]:
@@ -78,7 +86,7 @@ class VectorIndex:
 
         async def look() -> list[tuple[str, float]]:
             # At once, as a new process loads what embeds while Chroma's loads the graph.
-            (vector,), _ = await asyncio.gather(self._embedding.embed([text]), self._sync(records))
+            _, (vector,) = await asyncio.gather(self._sync(records), self._embedding.embed([text]))
             return await self._do(lambda: self._nearest(vector, k, frozenset(exclude), only))
 
         return await self._mending(look)
@@ -119,35 +127,37 @@ class VectorIndex:
     async def _sync(self, records: Records, progress: Progress = lambda done, total: None) -> None:
         # One search brings it up to date, and those beside it wait: hundreds of runs may begin at once.
         async with self._syncing.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
-            version = await asyncio.to_thread(records.version)
+            version = await self._do(partial(self._begin, records), locked=False)
             if version != self._version:
                 await self._bring_up_to(records, version, progress)
+            if self._base is not None:
+                await self._do(partial(self._graph.check, self._base))
 
     async def _bring_up_to(self, records: Records, version: int, progress: Progress) -> None:
-        count = await asyncio.to_thread(records.count)
-        if self._version == NOTHING and (count > self._few or self._folder.exists() or self._settings.chroma_host):
-            await self._do(lambda: self._load(version))
         changed = await asyncio.to_thread(records.changed, self._version)
         if len(self._fresh) + len(changed.texts) > max(self._few, (self._base.count if self._base else 0) // SHARE):
             await self._take_in(records, version, progress)
             changed = await asyncio.to_thread(records.changed, self._version)
         vectors = await self._embedding.embed(list(changed.texts.values()))
         await self._do(lambda: self._note(changed, vectors, version))
-        if self._base is not None:
-            await self._do(partial(self._graph.check, self._base))
 
     async def _take_in(self, records: Records, version: int, progress: Progress) -> None:
         """Have the graph hold all records; where another process does so, wait for it and look again."""
         loop = asyncio.get_running_loop()
 
-        def batches(changed: Changed) -> Iterator[Batch]:
-            names, done = iter(changed.texts), 0
-            while some := list(islice(names, BATCH)):
-                progress(done, len(changed.texts))
-                done += len(some)
-                embedded = self._embedding.embed([changed.texts[name] for name in some])
-                vectors = asyncio.run_coroutine_threadsafe(embedded, loop).result()
-                yield Batch(some, vectors, [changed.facets[name] for name in some])
+        def batches(changed: Changed, size: int) -> Iterator[Batch]:
+            names = list(changed.texts)
+            parts = [names[start : start + size] for start in range(0, len(names), size)]
+            embedded = map(partial(embed, changed), parts)
+            coming = next(embedded)
+            for number, part in enumerate(parts):
+                progress(number * size, len(names))
+                vectors, coming = coming.result(), next(embedded, coming)  # the next while the graph takes these in
+                yield Batch(part, vectors, [changed.facets[name] for name in part])
+
+        def embed(changed: Changed, part: list[str]) -> Future[Vectors]:
+            texts = [changed.texts[name] for name in part]
+            return asyncio.run_coroutine_threadsafe(self._embedding.embed(texts), loop)
 
         from filelock import FileLock  # only where an index is on disk
 
@@ -159,7 +169,7 @@ class VectorIndex:
                 if len(changed.texts) > self._few:
                     gone = [name + mark for name in changed.touched for mark in ("", OTHER)] if self._base else []
                     made = Seal(version=version, count=0, made_with=self._made_with, files={})
-                    self._graph.write(made, gone, batches(changed))
+                    self._graph.write(made, gone, len(changed.texts), partial(batches, changed))
                     self._load(version)
 
         await self._do(work, locked=False)
@@ -205,6 +215,15 @@ class VectorIndex:
         except OSError as error:
             raise Broken(str(error)) from error
 
+    def _begin(self, records: Records) -> int:
+        """The version of the records; the first time, what the graph holds is seen, and what reads it starts."""
+        version = records.version()
+        if self._version == NOTHING:
+            with self._lock:
+                if records.count() > self._few or self._folder.exists() or self._settings.chroma_host:
+                    self._load(version)
+        return version
+
     def _load(self, version: int) -> None:
         """Begin with what the graph holds, where it can be used."""
         self._forget()
@@ -212,6 +231,8 @@ class VectorIndex:
         if self._base is not None and self._base.version > version:  # an older store was put back
             self._graph.discard()
             self._base = None
+        if self._base is not None:
+            self._graph.wake()
         self._version = self._base.version if self._base else NOTHING
 
     def _forget(self) -> None:

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from courtroom.strict import Strict
 
 SEAL = "sealed.json"
-AT_ONCE = 1 << 22
+AT_ONCE = 1 << 20
 
 
 class Seal(Strict):
@@ -43,10 +43,10 @@ def checksum(path: Path) -> str:
     """Of a whole file."""
     import xxhash  # only where an index is on disk
 
-    made = xxhash.xxh3_64()
-    with path.open("rb") as file:
-        while part := file.read(AT_ONCE):
-            made.update(part)
+    made, place = xxhash.xxh3_64(), memoryview(bytearray(AT_ONCE))
+    with path.open("rb", buffering=0) as file:
+        while size := file.readinto(place):
+            made.update(place[:size])
     return made.hexdigest()
 
 

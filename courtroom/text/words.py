@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import sys
 from functools import lru_cache
@@ -214,7 +213,7 @@ STOP_WORDS = frozenset(
 
 @lru_cache(maxsize=8192)
 def words(text: str) -> tuple[str, ...]:
-    """Words in order, lower case, stop words left out. Chinese runs are segmented with jieba.
+    """Words in order, lower case, stop words left out. Chinese runs are segmented with jieba's words.
 
     A word is kept once in memory, however many texts have it: thousands of texts are remembered.
     """
@@ -236,7 +235,6 @@ def is_chinese(text: str) -> bool:
 
 
 def _segment(run: str) -> list[str]:
-    import jieba  # reads its dictionary at first use, about 0.7 s: only texts that need it pay for it
+    import rjieba  # reads its dictionary when it is imported, about 0.1 s: only texts that need it pay for it
 
-    jieba.setLogLevel(logging.WARNING)
-    return list(jieba.cut(run, HMM=False))
+    return list(rjieba.cut(run, hmm=False))
