@@ -1,4 +1,4 @@
-"""Writes a large store in a few minutes: `python -m tests.benchmarks.write_big_store FOLDER`.
+"""Writes a large store in a few minutes: `python -m tests.benchmarks.write_big_store FOLDER`. The store is the home `FOLDER/big`.
 
 `--runs` says how many runs (10,000 by default), `--answers` how many answers they have together (1,000,000). The store goes to
 the PostgreSQL database of `COURTROOM_DATABASE` where that is set; the folder then holds what is beside it.
@@ -11,9 +11,11 @@ of all runs are cells of experiments.
 from __future__ import annotations
 
 import argparse
+import json
+import shutil
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from courtroom.courthouse import Courthouse
@@ -26,8 +28,9 @@ from courtroom.settings import Settings, from_environment
 from courtroom.store.connection import StoreConnection
 from courtroom.sweeps.plan import evidence_left_out
 
+SMALL = {"jury_size": 3, "rounds": 1}
 HEARINGS: tuple[tuple[str, str, dict[str, int]], ...] = (
-    ("cyberjurors", "oak-table", {"jury_size": 3, "rounds": 1}),
+    ("cyberjurors", "oak-table", SMALL),
     ("debate", "vacuum-charging", {}),
     ("discussion", "handbag-authentic", {}),
     ("verdict", "criminal-bus-wallet", {}),
@@ -38,7 +41,7 @@ HEARINGS: tuple[tuple[str, str, dict[str, int]], ...] = (
 LARGE = {"jury_size": 25, "rounds": 4}
 ARMS = (
     {"name": "debate", "procedure": "debate"},
-    {"name": "jury", "procedure": "cyberjurors", "set": {"jury_size": 3, "rounds": 1}},
+    {"name": "jury", "procedure": "cyberjurors", "set": SMALL},
 )
 SHARES = (0.4, 0.08, 0.02)
 """Of all runs, so many are cells of each experiment."""
@@ -82,14 +85,15 @@ class Heard:
     groups: tuple[Group, ...]
 
 
-def hear(house: Courthouse, runs: int) -> Heard:
+def hear(house: Courthouse, runs: int, jury: dict[str, int]) -> Heard:
     """Have the offline model hear what is copied later, and plan the experiments.
 
     Args:
         runs: how many there are to be in the end, cells included.
+        jury: of the two largest runs.
     """
     plain = [_heard(house, procedure, case, given, 0) for procedure, case, given in HEARINGS]
-    large, other = (_heard(house, "cyberjurors", "phone-battery", LARGE, seed) for seed in range(2))
+    large, other = (_heard(house, "cyberjurors", "phone-battery", jury, seed) for seed in range(2))
     note = AddNote(text="Mind the seal.")
     record = house.record(plain[0])
     fork = house.fork(
@@ -331,6 +335,23 @@ def _experiment(house: Courthouse, name: str, rows: int) -> str:
     return house.experiments.begin(parsed(given, name))
 
 
+def write(folder: Path, runs: int, answers: int, *, quick: bool = False) -> None:
+    """Write `big`, `few`, which has only what was really heard and planned, and `heard.json`, which names it."""
+    began = time.monotonic()
+    settings = Settings(home=folder / "big", server=from_environment().server)
+    house = Courthouse(settings)
+    heard = hear(house, runs, SMALL if quick else LARGE)
+    (folder / "heard.json").write_text(json.dumps(asdict(heard)), encoding="utf-8")
+    house.close()
+    shutil.copytree(settings.home, folder / "few")
+    house = Courthouse(settings)
+    for line in copy(house, heard, runs, answers):
+        print(f"{time.monotonic() - began:6.1f} s  {line}", flush=True)
+    db = house.database.connection
+    print(", ".join(f"{_count(db, table):,} {table}" for table in ("runs", "answers", "events", "experiment_cells")))
+    house.close()
+
+
 def main() -> None:
     """Write one."""
     options = argparse.ArgumentParser()
@@ -338,13 +359,7 @@ def main() -> None:
     options.add_argument("--runs", type=int, default=10_000)
     options.add_argument("--answers", type=int, default=1_000_000)
     given = options.parse_args()
-    began = time.monotonic()
-    house = Courthouse(Settings(home=given.folder, server=from_environment().server))
-    for line in copy(house, hear(house, given.runs), given.runs, given.answers):
-        print(f"{time.monotonic() - began:6.1f} s  {line}", flush=True)
-    db = house.database.connection
-    print(", ".join(f"{_count(db, table):,} {table}" for table in ("runs", "answers", "events", "experiment_cells")))
-    house.close()
+    write(given.folder, given.runs, given.answers)
 
 
 if __name__ == "__main__":
