@@ -358,4 +358,10 @@ MIGRATIONS: tuple[str, ...] = (
         SELECT rowid, dataset, place, message FROM dataset_problems_before ORDER BY rowid;
     DROP TABLE dataset_problems_before;
     """,
+    # Runs are found by what they were forked from, by how they stand and by their case. Before, each of these read every row.
+    """
+    CREATE INDEX runs_by_parent ON runs (parent);
+    CREATE INDEX runs_by_status ON runs (status, number, id, procedure);
+    CREATE INDEX runs_by_case ON runs (case_id, number, title);
+    """,
 )
