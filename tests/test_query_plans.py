@@ -120,7 +120,9 @@ def test_no_page_reads_a_whole_table_of_a_sqlite_store(tmp_path: Path, monkeypat
             steps = [step for *_, step in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
             newest = re.search(r"WHERE 1 = 1 ORDER BY number DESC LIMIT \d+$", statement) and len(steps) == 1
             for step in steps:
-                scan = re.match(r"SCAN (?!CONSTANT)(\w+)( USING COVERING INDEX)?", step)
+                scan = re.match(
+                    r"(?:SCAN|SEARCH(?= \w+ USING AUTOMATIC)) (?!CONSTANT)(\w+)( USING COVERING INDEX)?", step
+                )
                 if scan and scan[1] not in SMALL | WITHIN and not (scan[1] in COUNTED and (scan[2] or newest)):
                     found.append(f"{step}: {statement}")
     assert len(sent) > 100
