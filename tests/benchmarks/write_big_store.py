@@ -43,6 +43,8 @@ ARMS = (
     {"name": "debate", "procedure": "debate"},
     {"name": "jury", "procedure": "cyberjurors", "set": SMALL},
 )
+A_PAGE = 25
+"""So many short hearings fill the first page of a list, on the small store too."""
 SHARES = (0.4, 0.08, 0.02)
 """Of all runs, so many are cells of each experiment."""
 SEVERAL = 4
@@ -85,14 +87,16 @@ class Heard:
     groups: tuple[Group, ...]
 
 
-def hear(house: Courthouse, runs: int, jury: dict[str, int]) -> Heard:
+def hear(house: Courthouse, runs: int, *, quick: bool = False) -> Heard:
     """Have the offline model hear what is copied later, and plan the experiments.
 
     Args:
         runs: how many there are to be in the end, cells included.
-        jury: of the two largest runs.
+        quick: hear little.
     """
-    plain = [_heard(house, procedure, case, given, 0) for procedure, case, given in HEARINGS]
+    plain = [_heard(house, procedure, case, given, 0) for procedure, case, given in HEARINGS[: 2 if quick else None]]
+    plain += [_heard(house, *HEARINGS[1], seed) for seed in range(1, 3 if quick else A_PAGE)]
+    jury = SMALL if quick else LARGE
     large, other = (_heard(house, "cyberjurors", "phone-battery", jury, seed) for seed in range(2))
     note = AddNote(text="Mind the seal.")
     record = house.record(plain[0])
@@ -111,7 +115,7 @@ def hear(house: Courthouse, runs: int, jury: dict[str, int]) -> Heard:
     first = _experiment(house, "first", SEVERAL)
     house.experiments.go(first)
     house.experiments.wait(first)
-    experiments = tuple(_experiment(house, f"disputes-{count}", count) for count in rows)
+    experiments = tuple(_experiment(house, f"disputes-{number}", count) for number, count in enumerate(rows))
     for name in experiments:
         _conclude(house, first, name)
     groups = (
@@ -340,7 +344,7 @@ def write(folder: Path, runs: int, answers: int, *, quick: bool = False) -> None
     began = time.monotonic()
     settings = Settings(home=folder / "big", server=from_environment().server)
     house = Courthouse(settings)
-    heard = hear(house, runs, SMALL if quick else LARGE)
+    heard = hear(house, runs, quick=quick)
     (folder / "heard.json").write_text(json.dumps(asdict(heard)), encoding="utf-8")
     house.close()
     shutil.copytree(settings.home, folder / "few")
