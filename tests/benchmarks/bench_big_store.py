@@ -180,7 +180,7 @@ def main() -> None:
         return
     from tests.benchmarks.write_big_store import write
 
-    runs, answers, looks = (60, 500, 1) if given.quick else (given.runs, given.answers, given.looks)
+    runs, answers, looks = (100, 1_500, 1) if given.quick else (given.runs, given.answers, given.looks)
     with tempfile.TemporaryDirectory() as folder:
         whole = given.store or Path(folder) / "whole"
         if not given.store:
