@@ -100,5 +100,6 @@ def migrate(
 
 
 def _progress(about: str, done: int) -> None:
-    """One line on stderr that is written over and over."""
-    print(f"{f'{about}: {done:,}':<40}", end="\r", file=sys.stderr, flush=True)
+    """One line on stderr that is written over and over; a file gets it only where there is something to count."""
+    if done or sys.stderr.isatty():
+        print(f"{f'{about}: {done:,}':<40}", end="\r", file=sys.stderr, flush=True)
