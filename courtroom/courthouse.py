@@ -155,9 +155,7 @@ class Courthouse:
 
     def read(self, source: Source, runs: Iterable[str] | None = None) -> tuple[Any, ...]:
         """What a batch can be made of, from these runs; by default from all of the source's procedure that are done here."""
-        ended = (row for row in self.store.runs() if row.status == "done" and not row.imported)
-        done = (row.id for row in ended if row.procedure == source.procedure)
-        return tuple(source.read(self.record(run) for run in (runs or done)))
+        return tuple(source.read(self.record(run) for run in (runs or self.store.ended(source.procedure))))
 
     @cached_property
     def knowledge(self) -> Knowledge:
@@ -318,9 +316,10 @@ class Courthouse:
         """A run as it stands on record."""
         return self.runner.record(run)
 
-    def family(self, run: str) -> tuple[Kin, ...]:
-        """The run's family, with what each fork changed."""
-        return family(self.store.kin(run), run, lambda parent, fork: forked(self.store, self.procedures, parent, fork))
+    def family(self, run: str, most: int | None = None) -> tuple[Kin, ...]:
+        """The run's family, with what each fork changed; the first so many of it."""
+        kin, differs = self.store.kin(run), partial(forked, self.store, self.procedures)
+        return family(kin, run, differs, most)
 
     def estimate(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from courtroom.evaluation.run_list import RunList, Wanted
 from courtroom.language import _
 from courtroom.sweeps.store import NoSuchSweep
 from pages.parts.shared.house import courthouse
@@ -33,8 +34,7 @@ if sweep:
         sweep_view(house, row)
         st.stop()
 
-done = [row for row in reversed(house.store.runs()) if row.status == "done" and row.verdict]
-if not done:
+if not RunList(house.database).newest(Wanted(status="done"), 1):
     st.info(
         _("No hearing is done yet. When one is, you can ask here what would have changed its outcome."),
         icon=":material/alt_route:",
@@ -42,5 +42,5 @@ if not done:
     if st.button(_("Pick a case"), type="primary"):
         st.switch_page("pages/cases.py")
     st.stop()
-sweep_form(house, done, base or st.session_state.get("sweep_base"))
+sweep_form(house, base or st.session_state.get("sweep_base"))
 sweep_list(house)

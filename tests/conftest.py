@@ -39,6 +39,7 @@ PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")
 """In the names of tests that kill a process."""
 SLOW = {
+    "test_big_store.py",
     "test_chroma_server.py",
     "test_closing.py",
     "test_docs.py",

@@ -25,6 +25,7 @@ def outcome(house: Courthouse, run: str) -> tuple[object, dict[str, object]]:
     return record.run.verdict, {call.path: (call.value, call.keys, call.error) for call in record.calls}
 
 
+@pytest.mark.usefixtures("either_database")
 def test_a_backup_while_ten_runs_go_on_restores_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = CyberJurorsSetup.model_validate({"jury_size": 3, "rounds": 1, "model": {"id": "openai/real"}})
     with OpenAIServer(delay=0.05) as server:
@@ -44,6 +45,7 @@ def test_a_backup_while_ten_runs_go_on_restores_to_the_same(tmp_path: Path, monk
         for run in runs:
             house.runner.wait(run, 60)
         asked = sum(server.answered.values())
+        monkeypatch.delenv("COURTROOM_DATABASE", raising=False)
         again = Settings(home=tmp_path / "again")
         backup.restore(again, tmp_path / "all.zip")
         restored = Courthouse(again)

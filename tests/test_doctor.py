@@ -25,7 +25,7 @@ from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.upkeep import backup
-from courtroom.upkeep.doctor import CheckResult, examine, servers, surroundings
+from courtroom.upkeep.doctor import CheckResult, examine, rows, servers, surroundings
 from tests.full_store import STORE, full_store
 from tests.many_runs import copies
 
@@ -294,7 +294,6 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
     change(
         home,
         "DROP TABLE written_by",
-        "DROP INDEX runs_listed",
         "DROP INDEX sweep_runs_by_run",
         "DROP TABLE lost_drivers",
         "DROP TABLE payments",
@@ -327,3 +326,28 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
     assert wrong(home, mend=True)["schema"].state == "mended"
     assert list(home.glob("*.v5.bak"))
     assert wrong(home) == {}
+
+
+def test_the_doctor_reports_how_far_it_is_and_reads_no_row_to_find_strays(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("courtroom.upkeep.doctor.rows.STEP", 1)
+    seen: dict[str, int] = {}
+    assert {one.state for one in examine(Settings(home=home), progress=seen.__setitem__)} == {"fine"}
+    assert seen["rows: events"] > 50
+    assert {"store", "rows: answers", "strays: payments"} <= seen.keys()
+    house = Courthouse(Settings(home=home))
+    sent: list[str] = []
+    real = house.database.each
+
+    def each(sql: str, parameters: object = ()) -> object:
+        sent.append(sql)
+        return real(sql)
+
+    monkeypatch.setattr(house.database, "each", each)
+    list(rows.belonging(house, False, lambda about, done: None))
+    of_events = next(sql for sql in sent if " FROM events " in sql)
+    plan = [step for *_, step in house.database.connection.execute(f"EXPLAIN QUERY PLAN {of_events}")]
+    assert "SCAN events" not in plan, plan
+    assert any(step.startswith("SCAN events USING COVERING INDEX") for step in plan), plan
+    house.close()

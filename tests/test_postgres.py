@@ -38,7 +38,7 @@ from courtroom.store.postgres_schema import CHANGES, FIRST
 from courtroom.store.tables import TABLES
 from courtroom.upkeep.backup import restore, write
 from courtroom.upkeep.doctor import examine
-from courtroom.upkeep.moving import move
+from courtroom.upkeep.moving import copy_as_file, move
 from tests import forks
 from tests.attacks.test_disks import until
 from tests.full_store import full_store
@@ -472,3 +472,21 @@ def test_a_backup_of_a_server_is_a_whole_store(
     house = Courthouse(Settings(home=tmp_path / "again"))
     assert house.record(run).events == events
     house.close()
+
+
+def test_a_backup_of_a_server_is_of_one_moment_and_nobody_waits_for_it(
+    tmp_path: Path, on_postgres: str, database: Database
+) -> None:
+    database.connection.execute("INSERT INTO parts VALUES ('before', 'whole')")
+    other = Database(SecretStr(on_postgres))
+
+    def write(table: str, done: int) -> None:
+        other.connection.execute("INSERT INTO parts VALUES ('meanwhile', '') ON CONFLICT DO NOTHING")
+
+    copy_as_file(database, tmp_path / "copy.sqlite", write)
+    copy = Database(tmp_path / "copy.sqlite")
+    names = "SELECT hash FROM parts ORDER BY hash"
+    assert [row["hash"] for row in copy.connection.execute(names)] == ["before"]
+    assert [row["hash"] for row in other.connection.execute(names)] == ["before", "meanwhile"]
+    for one in (copy, other):
+        one.close()

@@ -82,11 +82,7 @@ class AnswerStore:
     def entry(self, key: str) -> tuple[dict[str, Any], Reply] | None:
         """What was sent, text parts by their digests, and what came back."""
         row = self._row("request, reply", key)
-        return (
-            read("answer", key, lambda: (json.loads(row["request"]), Reply.model_validate_json(row["reply"])))
-            if row
-            else None
-        )
+        return read("answer", key, lambda: read_answer(row)) if row else None
 
     def text(self, digest: str) -> str:
         """A text part by its digest."""
@@ -114,6 +110,15 @@ class ImportedAnswers(AnswerStore):
             f"SELECT {columns} FROM imported_answers WHERE run = ? AND key = ?", (self._run, key)
         ).fetchone()
         return found
+
+
+def read_answer(row: Mapping[str, Any] | StoredRow) -> tuple[dict[str, Any], Reply]:
+    """What was sent, text parts by their digests, and what came back.
+
+    Raises:
+        ValueError: the row is damaged.
+    """
+    return json.loads(row["request"]), Reply.model_validate_json(row["reply"])
 
 
 def _packed(request: Request) -> str:

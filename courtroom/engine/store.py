@@ -118,12 +118,23 @@ class RunStore:
         return self._database.connection.execute("SELECT 1 FROM runs LIMIT 1").fetchone() is not None
 
     def runs(self) -> list[Run]:
-        """All runs that can be read, in the order in which they were made; `unreadable` has the others."""
-        return self._read_all()[0]
+        """All runs that can be read, in the order in which they were made; all of them in memory."""
+        return [one for one in self.each() if isinstance(one, Run)]
 
-    def unreadable(self) -> list[Unreadable]:
-        """The runs whose row is damaged."""
-        return self._read_all()[1]
+    def each(self) -> Iterator[Run | Unreadable]:
+        """Every run in the order in which they were made, one after the other; of one whose row is damaged, what is wrong."""
+        for row in self._database.each("SELECT * FROM runs ORDER BY number"):
+            (good, bad) = read_all([row], _run)
+            yield from good
+            yield from bad
+
+    def ended(self, procedure: str) -> list[str]:
+        """The runs of a procedure that were made here and are done, in the order in which they were made."""
+        rows = self._database.connection.execute(
+            "SELECT id FROM runs WHERE status = 'done' AND procedure = ? AND imported IS NULL ORDER BY number",
+            (procedure,),
+        )
+        return [row["id"] for row in rows]
 
     def under_way(self) -> list[tuple[str, str | None, float | None]]:
         """Runs that count as running, each with who drives it and the last heartbeat."""
@@ -134,14 +145,12 @@ class RunStore:
 
     def kin(self, run: str) -> list[Run]:
         """The run, what it was forked from, and all that was forked from any of these; oldest first."""
-        rows = self._database.connection.execute(
-            "WITH RECURSIVE up(id, parent) AS (SELECT id, parent FROM runs WHERE id = ?"
-            " UNION SELECT runs.id, runs.parent FROM runs JOIN up ON runs.id = up.parent),"
-            " tree(id) AS (SELECT id FROM up UNION SELECT runs.id FROM runs JOIN tree ON runs.parent = tree.id)"
-            " SELECT * FROM runs WHERE id IN (SELECT id FROM tree) ORDER BY number",
-            (run,),
-        )
-        return read_all(rows, _run)[0]
+        query = f"{_KIN} SELECT * FROM runs WHERE id IN (SELECT id FROM tree) ORDER BY number"
+        return read_all(self._database.connection.execute(query, (run,)), _run)[0]
+
+    def kin_ids(self, run: str) -> frozenset[str]:
+        """The ids of `kin`."""
+        return frozenset(row["id"] for row in self._database.connection.execute(f"{_KIN} SELECT id FROM tree", (run,)))
 
     def root(self, run: str) -> str:
         """The run from which all of its family stems."""
@@ -249,9 +258,6 @@ class RunStore:
                 (deleted.run,),
             )
 
-    def _read_all(self) -> tuple[list[Run], list[Unreadable]]:
-        return read_all(self._database.connection.execute("SELECT * FROM runs ORDER BY number"), _run)
-
     # --- imported runs --------------------------------------------------------------------------------------
 
     def leads_to(self, parent: str | None, run: str) -> bool:
@@ -352,6 +358,13 @@ class RunStore:
         event = read_event(row["run"], row["body"])
         assert isinstance(event, Retrieved)
         return event
+
+
+_KIN = (
+    "WITH RECURSIVE up(id, parent) AS (SELECT id, parent FROM runs WHERE id = ?"
+    " UNION SELECT runs.id, runs.parent FROM runs JOIN up ON runs.id = up.parent),"
+    " tree(id) AS (SELECT id FROM up UNION SELECT runs.id FROM runs JOIN tree ON runs.parent = tree.id)"
+)
 
 
 def new_id() -> str:

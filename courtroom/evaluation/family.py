@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.run import Run
@@ -20,7 +21,9 @@ class Kin(Strict):
     """What it changed against the run that it was forked from."""
 
 
-def family(runs: Iterable[Run], run: str, changed: Callable[[Run, Run], Differences]) -> tuple[Kin, ...]:
+def family(
+    runs: Iterable[Run], run: str, changed: Callable[[Run, Run], Differences], most: int | None = None
+) -> tuple[Kin, ...]:
     """The tree that a run belongs to, each run followed by its forks, oldest first.
 
     A run whose parent was deleted begins a tree of its own.
@@ -28,6 +31,7 @@ def family(runs: Iterable[Run], run: str, changed: Callable[[Run, Run], Differen
     Args:
         runs: in the order in which they were made; others than the family's may be among them.
         changed: what differs between a run and its fork.
+        most: runs that are given at most, the first ones.
     """
     rows = {row.id: row for row in runs}
     forks: dict[str, list[Run]] = {}
@@ -44,7 +48,7 @@ def family(runs: Iterable[Run], run: str, changed: Callable[[Run, Run], Differen
         for fork in forks.get(row.id, ()):
             yield from branch(fork, depth + 1)
 
-    return tuple(branch(first, 0))
+    return tuple(islice(branch(first, 0), most))
 
 
 def forked(store: RunStore, procedures: Mapping[str, Procedure], *runs: Run) -> Differences:

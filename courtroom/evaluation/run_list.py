@@ -10,9 +10,9 @@ from courtroom.engine.control import Control
 from courtroom.engine.events import Verdict
 from courtroom.engine.run import Status
 from courtroom.errors import Unreadable, shown
-from courtroom.store.connection import StoreConnection
+from courtroom.store.connection import StoreConnection, StoredRow
 from courtroom.store.database import Database, marks
-from courtroom.store.rows import read
+from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
 
 Order = Literal["newest", "oldest", "case"]
@@ -119,6 +119,22 @@ class RunList:
         )
         return [str(row["id"]) for row in rows]
 
+    def newest(self, wanted: Wanted, most: int) -> list[RunLine]:
+        """The newest runs that the filters let through and that can be read, each as a line of its own."""
+        rows = self._connection.execute(
+            f"SELECT {_OF_A_RUN} FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most",
+            {**_values(wanted), "most": most},
+        )
+        return read_all(rows, _run_line)[0]
+
+    def named(self, runs: Iterable[str]) -> list[RunLine]:
+        """Those of the runs that are on record and can be read, newest first."""
+        wanted = list(runs)
+        rows = self._connection.execute(
+            f"SELECT {_OF_A_RUN} FROM runs WHERE id IN ({marks(wanted)}) ORDER BY number DESC", wanted
+        )
+        return read_all(rows, _run_line)[0]
+
     def there(self, runs: Iterable[str]) -> list[str]:
         """Those of the runs that are on record, in the given order."""
         named = list(runs)
@@ -164,19 +180,8 @@ class RunList:
             return error
 
     def _run(self, number: int) -> RunLine:
-        row = self._connection.execute(
-            "SELECT id, title, procedure, status, verdict, created, parent, control, owner, heartbeat, imported FROM runs WHERE number = ?",
-            (number,),
-        ).fetchone()
-        fields = dict(row)
-        verdict, control = fields.pop("verdict"), fields.pop("control")
-
-        def parsed() -> RunLine:
-            Control.model_validate_json(control)  # a run that could not be opened is reported here
-            outcome = Verdict.model_validate_json(verdict).outcome if verdict else None
-            return RunLine.model_validate({**fields, "outcome": outcome})
-
-        return read("run", row["id"], parsed)
+        row = self._connection.execute(f"SELECT {_OF_A_RUN} FROM runs WHERE number = ?", (number,)).fetchone()
+        return _run_line(row)
 
     def _case(self, number: int, runs: int) -> CaseLine:
         row = self._connection.execute(
@@ -197,6 +202,21 @@ class RunList:
             "SELECT id, name AS title, status, created FROM experiments WHERE number = ?", (number,)
         ).fetchone()
         return read("experiment", row["id"], lambda: ExperimentLine.model_validate({**dict(row), "runs": runs}))
+
+
+_OF_A_RUN = "id, title, procedure, status, verdict, created, parent, control, owner, heartbeat, imported"
+
+
+def _run_line(row: StoredRow) -> RunLine:
+    fields = dict(row)
+    verdict, control = fields.pop("verdict"), fields.pop("control")
+
+    def parsed() -> RunLine:
+        Control.model_validate_json(control)  # a run that could not be opened is reported here
+        outcome = Verdict.model_validate_json(verdict).outcome if verdict else None
+        return RunLine.model_validate({**fields, "outcome": outcome})
+
+    return read("run", row["id"], parsed)
 
 
 def _fits(wanted: Wanted) -> str:

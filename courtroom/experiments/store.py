@@ -120,12 +120,19 @@ class ExperimentStore:
         return _kept(row)
 
     def experiments(self) -> list[StoredExperiment]:
-        """All experiments that can be read, newest first; `unreadable` has the others."""
-        return self._read_all()[0]
+        """All experiments that can be read, newest first."""
+        return read_all(self._database.connection.execute("SELECT * FROM experiments ORDER BY number DESC"), _kept)[0]
 
-    def unreadable(self) -> list[Unreadable]:
-        """The experiments whose row is damaged."""
-        return self._read_all()[1]
+    def page(self, start: int, count: int) -> tuple[list[StoredExperiment], list[Unreadable]]:
+        """Some experiments, newest first: those that can be read, and the others."""
+        rows = self._database.connection.execute(
+            "SELECT * FROM experiments ORDER BY number DESC LIMIT ? OFFSET ?", (count, start)
+        )
+        return read_all(rows, _kept)
+
+    def number(self) -> int:
+        """How many experiments there are."""
+        return int(self._database.connection.execute("SELECT count(*) FROM experiments").fetchone()[0])
 
     def cells(
         self, experiment: str, state: State | None = None, arm: int | None = None, phase: Phase | None = None
@@ -219,9 +226,6 @@ class ExperimentStore:
             "UPDATE experiment_cells SET state = ?, reason = ?, outcome = ? WHERE experiment = ? AND number = ?",
             (state, reason, outcome, experiment, number),
         )
-
-    def _read_all(self) -> tuple[list[StoredExperiment], list[Unreadable]]:
-        return read_all(self._database.connection.execute("SELECT * FROM experiments ORDER BY number DESC"), _kept)
 
 
 def _kept(row: StoredRow) -> StoredExperiment:

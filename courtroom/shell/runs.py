@@ -12,7 +12,7 @@ from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed
 from courtroom.engine.knobs import seating
-from courtroom.errors import CourtroomError
+from courtroom.errors import CourtroomError, Unreadable
 from courtroom.shell.drive import drive
 from courtroom.shell.house import opened
 from courtroom.shell.options import Json, Model, Set, Until, setup_with
@@ -59,10 +59,12 @@ def show(run: str, json_: Json = False) -> None:
 def runs() -> None:
     """All runs, a line each, the id first, oldest first."""
     with opened() as house:
-        for row in house.store.runs():
+        for row in house.store.each():
+            if isinstance(row, Unreadable):
+                tell_unreadable([row])
+                continue
             outcome = row.verdict.outcome if row.verdict else ""
             print(f"{row.id}\t{row.status}\t{row.procedure}\t{row.case_id}\t{outcome}")
-        tell_unreadable(house.store.unreadable())
 
 
 def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.html")]) -> None:

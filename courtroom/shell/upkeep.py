@@ -38,7 +38,7 @@ def doctor(
             server=SecretStr(os.environ.get("COURTROOM_DATABASE", "")),
         )
     found = []
-    for result in examine(settings, mend=mend):
+    for result in examine(settings, mend=mend, progress=_progress):
         found.append(result)
         if not json_:
             print(f"{SIGNS[result.state]}\t{result.about}\t{result.sentence}", flush=True)
@@ -67,7 +67,7 @@ def backup(
         count = put_back(settings, file)
         print(f"{count} files of {file} are in {settings.home}.")
     else:
-        count = write(settings, file)
+        count = write(settings, file, _progress)
         print(f"{count} files are in {file}, which opens.")
 
 
@@ -89,9 +89,7 @@ def migrate(
     source = Database(settings.database)
     target = Database(place)
     try:
-        counts = move(
-            source, target, lambda table, done: print(f"{table}: {done:,}", end="\r", file=sys.stderr, flush=True)
-        )
+        counts = move(source, target, _progress)
     finally:
         source.close()
         target.close()
@@ -99,3 +97,9 @@ def migrate(
     print(
         f"{sum(counts.values()):,} rows of {source.place} are in {target.place}, and are the same. {then}, then start the app."
     )
+
+
+def _progress(about: str, done: int) -> None:
+    """One line on stderr that is written over and over; a file gets it only where there is something to count."""
+    if done or sys.stderr.isatty():
+        print(f"{f'{about}: {done:,}':<40}", end="\r", file=sys.stderr, flush=True)

@@ -34,6 +34,10 @@ class Dialect(Protocol):
         """All or nothing."""
         ...
 
+    def snapshot(self) -> AbstractContextManager[StoreConnection]:
+        """Reads of one moment."""
+        ...
+
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
         """Rows, some at a time."""
         ...
@@ -88,6 +92,10 @@ class Database:
     def transaction(self) -> AbstractContextManager[StoreConnection]:
         """All or nothing, and the write lock from the start; within another it is part of that one."""
         return self._store.transaction()
+
+    def snapshot(self) -> AbstractContextManager[StoreConnection]:
+        """All that this thread reads is of one moment, and nobody waits: others write meanwhile. Nothing can be written in it."""
+        return self._store.snapshot()
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
         """The rows of a query that may be too many for the memory; others may write meanwhile."""

@@ -114,6 +114,19 @@ class PostgresStore:
                 self._local.held = None
 
     @contextmanager
+    def snapshot(self) -> Iterator[StoreConnection]:
+        """All reads of this thread are of one moment; others write meanwhile."""
+        with ExitStack() as stack:
+            server = self._first(stack, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")[0]
+            self._local.held = server
+            try:
+                yield self.connection
+            finally:
+                self._local.held = None
+                with suppress(ServerError):  # the connection is lost
+                    run(server, "ROLLBACK")
+
+    @contextmanager
     def borrowed(self) -> Iterator[ServerConnection]:
         """A connection of the pool."""
         with faults(), self._engine.connect() as server:

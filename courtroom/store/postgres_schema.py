@@ -35,7 +35,12 @@ class SchemaServer(Protocol):
 
 FIRST = 18
 """The first schema that PostgreSQL was given."""
-CHANGES: Mapping[int, str] = {}
+CHANGES: Mapping[int, str] = {
+    19: (
+        "DROP INDEX runs_listed; CREATE INDEX runs_by_parent ON runs (parent); CREATE INDEX runs_by_status ON runs (status, number, id, procedure);"
+        " CREATE INDEX runs_by_case ON runs (case_id, number, title, id, status, procedure)"
+    ),
+}
 """For each later entry of `MIGRATIONS`, what does the same in PostgreSQL, by the number of the schema."""
 
 # SQLite's functions that the program uses, and PostgreSQL lacks. A damaged text gives NULL. What catches an error can't be run by

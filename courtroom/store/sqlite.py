@@ -80,6 +80,16 @@ class SqliteStore:
                 connection.execute("ROLLBACK")
             raise
 
+    @contextmanager
+    def snapshot(self) -> Iterator[StoreConnection]:
+        """All reads of this thread are of one moment; others write meanwhile."""
+        connection = self._connection()
+        connection.execute("BEGIN")
+        try:
+            yield connection
+        finally:
+            connection.execute("ROLLBACK")
+
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
         """SQLite reads row by row as it is."""
         return iter(self.connection.execute(sql, parameters))

@@ -97,12 +97,17 @@ class SweepStore:
         return _sweep(row)
 
     def sweeps(self) -> list[Sweep]:
-        """All sweeps that can be read, newest first; `unreadable` has the others."""
-        return self._read_all()[0]
+        """All sweeps that can be read, newest first."""
+        return read_all(self._database.connection.execute("SELECT * FROM sweeps ORDER BY number DESC"), _sweep)[0]
 
-    def unreadable(self) -> list[Unreadable]:
-        """The sweeps whose row is damaged."""
-        return self._read_all()[1]
+    def newest(self, most: int) -> tuple[list[Sweep], list[Unreadable]]:
+        """The newest sweeps: those that can be read, and the others."""
+        rows = self._database.connection.execute("SELECT * FROM sweeps ORDER BY number DESC LIMIT ?", (most,))
+        return read_all(rows, _sweep)
+
+    def number(self) -> int:
+        """How many sweeps there are."""
+        return int(self._database.connection.execute("SELECT count(*) FROM sweeps").fetchone()[0])
 
     def cells(self, sweep: str) -> list[SweepCell]:
         """Every variant under every seed, in the order in which they are run: the base first."""
@@ -143,9 +148,6 @@ class SweepStore:
             take_out([row["run"] for row in rows])
             db.execute("DELETE FROM sweep_runs WHERE sweep = ?", (sweep,))
             db.execute("DELETE FROM sweeps WHERE id = ?", (sweep,))
-
-    def _read_all(self) -> tuple[list[Sweep], list[Unreadable]]:
-        return read_all(self._database.connection.execute("SELECT * FROM sweeps ORDER BY number DESC"), _sweep)
 
 
 def _sweep(row: StoredRow) -> Sweep:

@@ -19,15 +19,18 @@ from courtroom.store.database import Database, explained
 from courtroom.store.failures import FAILURES
 from courtroom.store.file import check, copy, damages, let_go
 from courtroom.store.migrations import MIGRATIONS
-from courtroom.upkeep.moving import copy_as_file
+from courtroom.upkeep.moving import Progress, copy_as_file
 
 STORE = "courtroom.sqlite"
 _MEMBER = re.compile(r"courtroom\.sqlite|media/[0-9a-f]{64}\.[a-z0-9]+|imports/[0-9a-f]{64}\.jsonl")
 """What a backup holds, and all that is taken out of one."""
 
 
-def write(settings: Settings, to: Path) -> int:
+def write(settings: Settings, to: Path, progress: Progress = lambda table, done: None) -> int:
     """A consistent copy, also while runs go on; opened again before it takes the name. The number of its files.
+
+    Args:
+        progress: is called while rows are copied from a server.
 
     Raises:
         StoreError: there is nothing to copy, it can't be written, or it does not open.
@@ -41,7 +44,7 @@ def write(settings: Settings, to: Path) -> int:
         to.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=to.parent, prefix=".backup-") as folder:
             store, part = Path(folder) / STORE, Path(folder) / to.name
-            _copy(settings, store)
+            _copy(settings, store, progress)
             # After the store: a medium is there before any row names it.
             count = 1
             with zipfile.ZipFile(part, "w", strict_timestamps=False) as archive:
@@ -92,13 +95,13 @@ def restore(settings: Settings, source: Path) -> int:
     return count
 
 
-def _copy(settings: Settings, to: Path) -> None:
+def _copy(settings: Settings, to: Path, progress: Progress) -> None:
     if isinstance(settings.database, Path):
         copy(settings.sqlite, to)
         return
     database = Database(settings.database)
     try:
-        copy_as_file(database, to)
+        copy_as_file(database, to, progress)
     finally:
         database.close()
 

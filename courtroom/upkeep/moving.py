@@ -34,8 +34,27 @@ def move(source: Database, target: Database, progress: Progress = lambda table, 
     Raises:
         StoreError: the target holds something already, a row can't be moved, or something came there otherwise.
     """
+    with source.transaction():
+        return _all(source, target, progress)
+
+
+def copy_as_file(source: Database, to: Path, progress: Progress = lambda table, done: None) -> None:
+    """A whole copy of a store as a SQLite file, as the store was at one moment; others write to it meanwhile.
+
+    Raises:
+        StoreError: it can't be written, or is there already.
+    """
+    target = Database(to)
+    try:
+        with source.snapshot():
+            _all(source, target, progress)
+    finally:
+        target.close()
+
+
+def _all(source: Database, target: Database, progress: Progress) -> Mapping[str, int]:
     tables = _tables()
-    with source.transaction(), target.transaction() as db:
+    with target.transaction() as db:
         for table in tables:
             if db.execute(f"SELECT 1 FROM {table.name} LIMIT 1").fetchone():
                 raise StoreError(f"{begun(target.place)} is not empty. Move into a new database; nothing was written.")
@@ -48,19 +67,6 @@ def move(source: Database, target: Database, progress: Progress = lambda table, 
         if target.name == "PostgreSQL":
             _number_on(target, tables)
     return moved
-
-
-def copy_as_file(source: Database, to: Path) -> None:
-    """A whole copy of a store as a SQLite file.
-
-    Raises:
-        StoreError: it can't be written, or is there already.
-    """
-    target = Database(to)
-    try:
-        move(source, target)
-    finally:
-        target.close()
 
 
 def place_from(text: str, file: Path) -> Path | SecretStr:

@@ -29,7 +29,9 @@ Table(
     Column("owner", TEXT),
     Column("heartbeat", REAL),
     Column("imported", TEXT),
-    Index("runs_listed", "created", "id", "status", "procedure", "parent"),
+    Index("runs_by_parent", "parent"),
+    Index("runs_by_status", "status", "number", "id", "procedure"),
+    Index("runs_by_case", "case_id", "number", "title", "id", "status", "procedure"),
 )
 Table("snapshots", TABLES, Column("hash", TEXT, primary_key=True), Column("body", TEXT, nullable=False))
 Table(

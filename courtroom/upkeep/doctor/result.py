@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from courtroom.strict import Strict
+
+Progress = Callable[[str, int], None]
+"""Given what is looked at, and how many of its rows have been so far."""
 
 
 class CheckResult(Strict):

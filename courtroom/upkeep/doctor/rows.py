@@ -14,7 +14,7 @@ from typing import Any
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.packing import parsed
-from courtroom.engine.answers import ImportedAnswers
+from courtroom.engine.answers import read_answer
 from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
@@ -30,11 +30,13 @@ from courtroom.questions.marks import read_mark
 from courtroom.questions.playlists import read_playlist
 from courtroom.store.connection import StoredRow
 from courtroom.store.rows import read
-from courtroom.upkeep.doctor.result import CheckResult, fine, mended, wrong
+from courtroom.upkeep.doctor.result import CheckResult, Progress, fine, mended, wrong
 
 Row = Mapping[str, Any]
 NUMBERS = {"sweep_runs": "run", "experiment_cells": "number"}
 """What stands for the number of a row in a table that has none."""
+STEP = 1_000
+"""Rows after which progress is reported."""
 SHOWN = 10
 """Of bad rows of one table, so many are named."""
 
@@ -72,8 +74,8 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "audience_likes": ("run", lambda house, row: read_like(row)),
     "playlists": ("id", lambda house, row: read_playlist(row["id"], row["body"])),
     "parts": ("hash", _part),
-    "answers": ("key", lambda house, row: house.answers.entry(row["key"])),
-    "imported_answers": ("run", lambda house, row: ImportedAnswers(house.database, row["run"]).entry(row["key"])),
+    "answers": ("key", lambda house, row: read_answer(row)),
+    "imported_answers": ("run", lambda house, row: read_answer(row)),
     "panels": ("name", lambda house, row: house.panels.load(row["name"])),
     "cases": ("id", lambda house, row: house.library.case(row["id"])),
     "setups": ("name", lambda house, row: house.setups.load(row["name"])),
@@ -89,25 +91,30 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
 """Of each table: the column that names a row, and how a row is read."""
 
 
-def readable(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
+def readable(house: Courthouse, mend: bool, progress: Progress) -> Iterator[CheckResult]:
     """Each row is read as the app reads it; what can't be is set aside in a JSON file beside the store."""
     for table, (name, parse) in READERS.items():
-        count, bad = 0, []
+        count, bad_ones = 0, 0
+        bad: list[tuple[StoredRow, Unreadable]] = []
         for row in house.database.each(f"SELECT {house.database.row_key} AS rowid_, * FROM {table}"):
+            if count % STEP == 0:
+                progress(f"rows: {table}", count)
             count += 1
             try:
                 read(table, row[name], partial(parse, house, _plain(row)))
             except Unreadable as error:
-                bad.append((row, error))
+                bad_ones += 1
+                if mend or bad_ones <= SHOWN:
+                    bad.append((row, error))
         if not bad:
             yield fine(f"rows: {table}", f"All {count:,} can be read.")
             continue
         text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:SHOWN])
-        more = f"; and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
+        more = f"; and {bad_ones - SHOWN} more" if bad_ones > SHOWN else ""
         if not mend:
             yield wrong(
                 f"rows: {table}",
-                f"{len(bad)} of {count:,} can't be read ({text}{more}). Use --mend to set them aside, or put a backup in place.",
+                f"{bad_ones} of {count:,} can't be read ({text}{more}). Use --mend to set them aside, or put a backup in place.",
             )
             continue
         aside = [(table, row, str(error.why)) for row, error in bad]
@@ -115,13 +122,14 @@ def readable(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
             aside += [("events", row, "its run was set aside") for one, _ in bad for row in _events(house, one["id"])]
         to = set_aside(house, aside)
         yield mended(
-            f"rows: {table}", f"{len(bad)} of {count:,} could not be read ({text}{more}); they are in {to} now."
+            f"rows: {table}", f"{bad_ones} of {count:,} could not be read ({text}{more}); they are in {to} now."
         )
 
 
-def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
+def belonging(house: Courthouse, mend: bool, progress: Progress) -> Iterator[CheckResult]:
     """Rows of runs and sweeps that are not there; a person's interventions in a deleted run stay, as it can be brought back."""
     stray: list[tuple[str, StoredRow, str]] = []
+    count = 0
     for table, column, of in (
         *(
             (table, "run", "runs")
@@ -131,21 +139,27 @@ def belonging(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
         ("experiment_cells", "experiment", "experiments"),
     ):
         number = NUMBERS.get(table, house.database.row_key) + " AS rowid_"
-        rows = house.database.connection.execute(
-            f"SELECT {number}, * FROM {table} WHERE {column} NOT IN (SELECT id FROM {of})"
+        progress(f"strays: {table}", count)
+        # The inner query is answered by an index alone; rows are read only where there are strays.
+        rows = house.database.each(
+            f"SELECT {number}, * FROM {table} WHERE {column} IN"
+            f" (SELECT DISTINCT {column} FROM {table} WHERE {column} NOT IN (SELECT id FROM {of}))"
         )
-        stray += [(table, row, f"its {of[:-1]} is not there") for row in rows]
-    if not stray:
+        for row in rows:
+            count += 1
+            if mend:
+                stray.append((table, row, f"its {of[:-1]} is not there"))
+    if not count:
         yield fine("rows: strays", "Every row belongs to a run, a sweep or an experiment that is there.")
     elif mend:
         to = set_aside(house, stray)
         yield mended(
-            "rows: strays", f"{len(stray)} rows belonged to runs or sweeps that are not there; they are in {to} now."
+            "rows: strays", f"{count} rows belonged to runs or sweeps that are not there; they are in {to} now."
         )
     else:
         yield wrong(
             "rows: strays",
-            f"{len(stray)} rows belong to runs or sweeps that are not there. They do no harm; --mend sets them aside.",
+            f"{count} rows belong to runs or sweeps that are not there. They do no harm; --mend sets them aside.",
         )
 
 

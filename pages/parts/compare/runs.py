@@ -18,6 +18,7 @@ from pages.parts.shared.choice_mark import choice_html
 from pages.parts.shared.controls import STATUS
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.records import read
+from pages.parts.shared.run_choice import runs_to_choose
 from pages.parts.shared.units import count, duration, moment, money
 
 
@@ -35,7 +36,7 @@ def chosen_runs(house: Courthouse) -> list[Record]:
             records.append(read(house, run))
         except NoSuchRun:
             st.error(_("There is no run {run} here; it may have been deleted. Choose another.", run=literal(run)))
-    rows = {row.id: row for row in reversed(house.store.runs())}
+    rows = runs_to_choose(house, "compare-search", [record.run.id for record in records])
     present = [record.run.id for record in records if record.run.id in rows]
     wanted = st.multiselect(
         _("Runs"),

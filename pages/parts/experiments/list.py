@@ -10,6 +10,9 @@ from courtroom.language import _
 from pages.parts.experiments.recipes import use
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.units import many, moment
+from pages.parts.shared.unreadable_rows import unreadable_rows
+
+PAGE = 20
 
 
 def open_experiment(name: str) -> None:
@@ -21,12 +24,19 @@ def open_experiment(name: str) -> None:
 def experiment_list(house: Courthouse) -> None:
     """A line for each."""
     store = house.experiments.store
-    for error in store.unreadable():
-        st.warning(literal(str(error)), icon=":material/broken_image:")
-    kept = store.experiments()
-    if not kept:
+    pages = (store.number() - 1) // PAGE + 1
+    if not pages:
         _welcome(house)
         return
+    if st.session_state.get("experiments-page", 1) > pages:  # some were deleted
+        st.session_state["experiments-page"] = pages
+    page = (
+        int(st.number_input(_("Page of {pages}", pages=f"{pages:d}"), 1, pages, 1, key="experiments-page", width=160))
+        if pages > 1
+        else 1
+    )
+    kept, bad = store.page((page - 1) * PAGE, PAGE)
+    unreadable_rows(bad)
     for one in kept:
         counts = store.counts(one.id)
         done = sum(number for (_, state), number in counts.items() if state == "done")

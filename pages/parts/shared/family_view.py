@@ -22,11 +22,10 @@ SHOWN = 60
 
 def family_view(house: Courthouse, run: str, marks: Sequence[str] = ()) -> None:
     """All runs of the family; those in `marks` stand out."""
-    kin = house.family(run)
-    for one in kin[:SHOWN]:
+    for one in house.family(run, SHOWN):
         _line(one, one.run.id in (marks or (run,)))
-    if len(kin) > SHOWN:
-        st.caption(_("and {kin} more", kin=len(kin) - SHOWN))
+    if (more := len(house.store.kin_ids(run)) - SHOWN) > 0:
+        st.caption(_("and {kin} more", kin=more))
 
 
 def _line(kin: Kin, marked: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
@@ -11,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
-from courtroom.engine.run import Run
 from courtroom.errors import CourtroomError
 from courtroom.language import _, translated
 from courtroom.sweeps.plan import KINDS, Axis, SweepPlan, grid, singly
@@ -19,6 +17,7 @@ from courtroom.sweeps.sweeper import SweepEstimate
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.records import read
+from pages.parts.shared.run_choice import runs_to_choose
 from pages.parts.shared.table import heads
 from pages.parts.shared.units import count, many, moment
 from pages.parts.what_if.axes import chosen_axes
@@ -29,15 +28,18 @@ AT_ONCE = 30
 WAYS = ("What would change this verdict?", "Choose what to vary")
 
 
-def sweep_form(house: Courthouse, done: Sequence[Run], wanted: str | None) -> None:
+def sweep_form(house: Courthouse, wanted: str | None) -> None:
     """Base run, way, variants, estimate, start."""
-    ids = [row.id for row in done]
-    rows = {row.id: row for row in done}
+    rows = runs_to_choose(house, "sweep-search", [wanted] if wanted else [], "done")
+    if not rows:
+        st.info(_("No run fits what you search for."), icon=":material/search_off:")
+        return
+    ids = list(rows)
     run = st.selectbox(
         _("Run"),
         ids,
         ids.index(wanted) if wanted in ids else 0,
-        format_func=lambda i: f"{rows[i].title} · {_outcome(rows[i])} · {moment(rows[i].created)} · {i}",
+        format_func=lambda i: f"{rows[i].title} · {rows[i].outcome or ''} · {moment(rows[i].created)} · {i}",
         help=_("The run that is asked about. What a variant does not touch is served from its record."),
     )
     st.session_state["sweep_base"] = run
@@ -165,10 +167,6 @@ def _bar(house: Courthouse, plan: SweepPlan) -> None:
             st.error(literal(str(error)))
         else:
             open_sweep(sweep)
-
-
-def _outcome(row: Run) -> str:
-    return row.verdict.outcome if row.verdict else ""
 
 
 def _rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:

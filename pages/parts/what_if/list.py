@@ -17,12 +17,12 @@ SHOWN = 20
 
 def sweep_list(house: Courthouse) -> None:
     """A line each, with how far it is."""
-    sweeps, bad = house.sweeps.store.sweeps(), house.sweeps.store.unreadable()
+    sweeps, bad = house.sweeps.store.newest(SHOWN)
     if not sweeps and not bad:
         return
     st.subheader(_("Earlier what-ifs"))
     unreadable_rows(bad)
-    for sweep in sweeps[:SHOWN]:
+    for sweep in sweeps:
         cells = house.sweeps.store.cells(sweep.id)
         done = Counter(cell.status for cell in cells)["done"]
         with st.container(border=True):
@@ -40,8 +40,8 @@ def sweep_list(house: Courthouse) -> None:
             )
             if act.button(_("Open"), key=f"open-{sweep.id}"):
                 open_sweep(sweep.id)
-    if len(sweeps) > SHOWN:
-        st.caption(_("and {sweeps} older ones", sweeps=len(sweeps) - SHOWN))
+    if (older := house.sweeps.store.number() - SHOWN) > 0:
+        st.caption(_("and {sweeps} older ones", sweeps=older))
 
 
 def open_sweep(sweep: str) -> None:

@@ -1,0 +1,45 @@
+"""Runs to choose from: the newest that fit what is searched for, however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import streamlit as st
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.run import Status
+from courtroom.evaluation.run_list import RunLine, RunList, Wanted
+from courtroom.language import _
+
+MOST = 100
+"""So many are offered at once; a search finds the others."""
+
+
+def runs_to_choose(
+    house: Courthouse, key: str, chosen: Iterable[str], status: Status | None = None
+) -> dict[str, RunLine]:
+    """The newest runs by their ids, newest first, and those that are chosen; a field for a search stands above where there are more.
+
+    Args:
+        key: of the field, in the session.
+        status: how the runs must stand.
+    """
+    listed = RunList(house.database)
+    held = Wanted(status=status or "")
+    found = listed.newest(held, MOST + 1)
+    if len(found) > MOST:
+        text = _searched(key)
+        found = listed.newest(replace(held, text=text), MOST) if text else found[:MOST]
+    found += [one for one in listed.named(chosen) if one not in found and status in (None, one.status)]
+    return {one.id: one for one in found}
+
+
+def _searched(key: str) -> str:
+    text: str = st.text_input(
+        _("Search runs"),
+        key=key,
+        placeholder=_("case, outcome or id"),
+        help=_("The newest {most} that fit can be chosen below.", most=MOST),
+    )
+    return text.strip()

@@ -1,0 +1,199 @@
+"""How long pages take on a large store and on a small one: `python -m tests.benchmarks.bench_big_store`.
+
+`--runs` and `--answers` say how large (10,000 and 1,000,000 by default), `--looks` how often each page is opened (9), `--store FOLDER`
+takes a store that `write_big_store` has written into that folder; `--quick` only shows that it runs.
+
+*Runs* and *Experiments* are opened on the large store and on an empty one; *Deliberation*, *Compare*, *What if* and one experiment
+with thousands of cells on the large store and on one that holds only what these pages show. Each store has a process of its own,
+and the processes take turns. Printed are the medians in a new session (fresh) and in one that has drawn the page before (warm),
+and their ratios, which are to be at most two; and how long a new process takes until its first page stands. A list of nothing is
+only measured fresh: to draw nothing once more takes no time at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+EMPTY, FEW, BIG = "empty", "few", "big"
+FRESH_WARM = ("fresh", "warm")
+BAR = 2.0
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page, what its address holds, and the store beside which the large one is measured."""
+
+    title: str
+    name: str
+    beside: str
+    query: Mapping[str, str]
+
+
+class Visitor:
+    """A process that opens pages on one store."""
+
+    def __init__(self, home: Path) -> None:
+        given = {**os.environ, "COURTROOM_HOME": str(home)}
+        given.pop("COURTROOM_DATABASE", None)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __spec__.name, "--visit"],
+            cwd=ROOT, env=given, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def opened(self, page: Page) -> tuple[float, float]:
+        """Seconds in a new session, and in the same session again."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps({"name": page.name, "query": page.query}), file=self._process.stdin, flush=True)
+        fresh, warm = json.loads(self._process.stdout.readline())
+        return fresh, warm
+
+    def close(self) -> None:
+        """End it."""
+        self._process.communicate()
+
+
+class Here(Visitor):
+    """Opens pages in this process: quicker to begin with, and measures nothing."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+
+    def opened(self, page: Page) -> tuple[float, float]:
+        """See `Visitor`."""
+        import streamlit as st
+
+        from pages.parts.shared.house import courthouse
+
+        os.environ["COURTROOM_HOME"] = str(self._home)
+        took = opened(page.name, page.query)
+        courthouse().close()
+        st.cache_resource.clear()
+        return took
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+
+def opened(name: str, query: Mapping[str, str]) -> tuple[float, float]:
+    """Open a page in a new session and again in the same; the seconds of both."""
+    from streamlit.testing.v1 import AppTest
+
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600)
+    app.switch_page(f"pages/{name}.py")
+    for key, value in query.items():
+        app.query_params[key] = value
+
+    def drawn() -> float:
+        began = time.perf_counter()
+        app.run()
+        assert not app.exception, app.exception
+        return time.perf_counter() - began
+
+    return drawn(), drawn()
+
+
+def visit() -> None:
+    """Open pages as they are wanted on standard input; say the seconds on standard output."""
+    for line in sys.stdin:
+        print(json.dumps(opened(**json.loads(line))), flush=True)
+
+
+@contextmanager
+def visitors(stores: Mapping[str, Path], kind: type[Visitor]) -> Iterator[dict[str, Visitor]]:
+    """One for each store."""
+    with ExitStack() as stack:
+        found = {name: kind(home) for name, home in stores.items()}
+        for one in found.values():
+            stack.callback(one.close)
+        yield found
+
+
+def measure(stores: Mapping[str, Path], pages: list[Page], looks: int, kind: type[Visitor] = Visitor) -> list[str]:
+    """Open all pages in turn, so many times; a line for each page."""
+    first: dict[str, list[float]] = {name: [] for name in stores}
+    for _ in range(min(3, looks)):
+        for name, home in stores.items():
+            with visitors({name: home}, kind) as alone:
+                began = time.perf_counter()
+                alone[name].opened(Page("", "runs", "", {}))
+                first[name].append(time.perf_counter() - began)
+    took: dict[tuple[str, str, str], list[float]] = {}
+    with visitors(stores, kind) as found:
+        for look in range(1 + looks):
+            for page in pages:
+                for store in (page.beside, BIG):
+                    for how, seconds in zip(FRESH_WARM, found[store].opened(page), strict=True):
+                        if look:  # the first time, modules are loaded
+                            took.setdefault((page.title, how, store), []).append(seconds)
+    lines = [_line("Runs in a new process", "", first[EMPTY], EMPTY, first[BIG])]
+    for page in pages:
+        for how in FRESH_WARM[: 1 if page.beside == EMPTY else 2]:
+            beside, big = took[page.title, how, page.beside], took[page.title, how, BIG]
+            lines.append(_line(page.title, how, beside, page.beside, big))
+    return lines
+
+
+def _line(title: str, how: str, beside: list[float], name: str, big: list[float]) -> str:
+    small, large = statistics.median(beside), statistics.median(big)
+    sign = "" if large <= BAR * small else f", above {BAR:g}"
+    return f"{title:24}{how:6}{name:>6} {small:7.3f} s    big {large:7.3f} s    ratio {large / small:.2f}{sign}"
+
+
+def pages_of(heard: Mapping[str, Any]) -> list[Page]:
+    """What is opened."""
+    large, other, experiment = heard["large"], heard["other"], heard["experiments"][0]
+    return [
+        Page("Runs", "runs", EMPTY, {}),
+        Page("Runs", "runs", FEW, {}),
+        Page("Experiments", "experiments", EMPTY, {}),
+        Page("Deliberation", "deliberation", FEW, {"run": large}),
+        Page("Compare", "compare", FEW, {"runs": f"{large},{other}"}),
+        Page("What if", "sweep", FEW, {}),
+        Page("One experiment", "experiments", FEW, {"experiment": experiment}),
+    ]
+
+
+def main() -> None:
+    """Write the stores, open the pages, print."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--runs", type=int, default=10_000)
+    options.add_argument("--answers", type=int, default=1_000_000)
+    options.add_argument("--looks", type=int, default=9)
+    options.add_argument("--store", type=Path)
+    options.add_argument("--quick", action="store_true")
+    options.add_argument("--visit", action="store_true")
+    given = options.parse_args()
+    if given.visit:
+        visit()
+        return
+    from tests.benchmarks.write_big_store import write
+
+    runs, answers, looks = (100, 1_500, 1) if given.quick else (given.runs, given.answers, given.looks)
+    with tempfile.TemporaryDirectory() as folder:
+        whole = given.store or Path(folder) / "whole"
+        if not given.store:
+            write(whole, runs, answers, quick=given.quick)
+        empty = Path(folder) / EMPTY
+        empty.mkdir()
+        heard = json.loads((whole / "heard.json").read_text())
+        stores = {EMPTY: empty, FEW: whole / FEW, BIG: whole / BIG}
+        for line in measure(stores, pages_of(heard), looks, Here if given.quick else Visitor):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,370 @@
+"""Writes a large store in a few minutes: `python -m tests.benchmarks.write_big_store FOLDER`. The store is the home `FOLDER/big`.
+
+`--runs` says how many runs (10,000 by default), `--answers` how many answers they have together (1,000,000). The store goes to
+the PostgreSQL database of `COURTROOM_DATABASE` where that is set; the folder then holds what is beside it.
+
+Some runs are really heard by the offline model: of several procedures and cases, with an intervention, a fork, a sweep and
+experiments. The others are copies of their rows, each with a run's id and answers' keys of its own, made within the database. Half
+of all runs are cells of experiments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from courtroom.courthouse import Courthouse
+from courtroom.datasets import Row
+from courtroom.engine.interventions import AddNote
+from courtroom.experiments.spec import parsed
+from courtroom.experiments.store import StoredCell
+from courtroom.questions.marks import Mark
+from courtroom.settings import Settings, from_environment
+from courtroom.store.connection import StoreConnection
+from courtroom.sweeps.plan import evidence_left_out
+
+SMALL = {"jury_size": 3, "rounds": 1}
+HEARINGS: tuple[tuple[str, str, dict[str, int]], ...] = (
+    ("cyberjurors", "oak-table", SMALL),
+    ("debate", "vacuum-charging", {}),
+    ("discussion", "handbag-authentic", {}),
+    ("verdict", "criminal-bus-wallet", {}),
+    ("jurisagents", "criminal-card-room", {}),
+    ("juris", "news-night-bus", {}),
+    ("courtroom-llm", "message-feeling", {}),
+)
+LARGE = {"jury_size": 25, "rounds": 4}
+ARMS = (
+    {"name": "debate", "procedure": "debate"},
+    {"name": "jury", "procedure": "cyberjurors", "set": SMALL},
+)
+A_PAGE = 25
+"""So many short hearings fill the first page of a list, on the small store too."""
+SHARES = (0.4, 0.08, 0.02)
+"""Of all runs, so many are cells of each experiment."""
+SEVERAL = 4
+"""Cells of each arm that are really heard."""
+DATASET = "disputes"
+END = 8
+"""Characters of an answer's key that a copy has instead of the original's."""
+MARK = "@" * END
+AT_ONCE = 200
+"""Runs that are copied in one transaction."""
+BESIDE = ("interventions", "rewinds", "marks")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that are copied together: one alone, a run with its fork, or all runs of a sweep."""
+
+    runs: tuple[str, ...]
+    answers: int
+    """A fork is served those of its parent."""
+    sweep: str = ""
+
+    @property
+    def mean(self) -> float:
+        """Answers of each run."""
+        return self.answers / len(self.runs)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What was really heard."""
+
+    large: str
+    """Two runs on one case, of about 350 answers each."""
+    other: str
+    first: str
+    """A small experiment whose cells were really heard."""
+    experiments: tuple[str, ...]
+    """What is copied from it, the largest first."""
+    groups: tuple[Group, ...]
+
+
+def hear(house: Courthouse, runs: int, *, quick: bool = False) -> Heard:
+    """Have the offline model hear what is copied later, and plan the experiments.
+
+    Args:
+        runs: how many there are to be in the end, cells included.
+        quick: hear little.
+    """
+    plain = [_heard(house, procedure, case, given, 0) for procedure, case, given in HEARINGS[: 2 if quick else None]]
+    plain += [_heard(house, *HEARINGS[1], seed) for seed in range(1, 3 if quick else A_PAGE)]
+    jury = SMALL if quick else LARGE
+    large, other = (_heard(house, "cyberjurors", "phone-battery", jury, seed) for seed in range(2))
+    note = AddNote(text="Mind the seal.")
+    record = house.record(plain[0])
+    fork = house.fork(
+        plain[0], record.setup, interventions=house.interventions.planned(record, [note], "Ada", None)
+    )  # fmt: skip
+    house.runner.go(fork)
+    house.runner.wait(fork)
+    house.marks.put(plain[0], Mark(reviewer="Ada", star=True, tags=("odd",)))
+    variants = evidence_left_out(house.library.case("oak-table"))[:3]
+    sweep = house.sweeps.start(house.sweeps.plan(plain[0], variants, (0,)))
+    house.sweeps.wait(sweep)
+    changed = [cell.run for cell in house.sweeps.store.cells(sweep) if cell.run != plain[0]]
+    rows = [max(SEVERAL, round(runs * share / len(ARMS))) for share in SHARES]
+    _datasets(house, max(rows))
+    first = _experiment(house, "first", SEVERAL)
+    house.experiments.go(first)
+    house.experiments.wait(first)
+    experiments = tuple(_experiment(house, f"disputes-{number}", count) for number, count in enumerate(rows))
+    for name in experiments:
+        _conclude(house, first, name)
+    groups = (
+        *(_group(house, (run,)) for run in (*plain[1:], large, other)),
+        _group(house, (plain[0], fork)),
+        _group(house, (plain[0], *changed), sweep),
+    )
+    return Heard(large, other, first, experiments, groups)
+
+
+def copy(house: Courthouse, heard: Heard, runs: int, answers: int) -> Iterator[str]:
+    """Copy until the store has so many runs and answers, about; says how far it is."""
+    db = house.database
+    if db.name == "SQLite":
+        db.connection.execute("PRAGMA synchronous=OFF")  # a store that a power cut damages is written again
+    yield from _Copies(house, heard).all(runs, answers)
+
+
+class _Copies:
+    def __init__(self, house: Courthouse, heard: Heard) -> None:
+        self._house, self._heard = house, heard
+        self._number = 0
+        self._waiting: list[tuple[object, ...]] = []
+        self._sweeps: list[tuple[str, str]] = []
+
+    def all(self, runs: int, answers: int) -> Iterator[str]:
+        db = self._house.database.connection
+        for script in _SCRATCH:
+            db.execute(script)
+        for name in self._heard.experiments:
+            self._cells(name)
+            yield from self._written(name)
+        while (there := _count(db, "runs")) < runs:
+            for group in self._chosen(there, runs, _count(db, "answers"), answers):
+                self._plan(group)
+            yield from self._written("runs")
+        for table in ("copies", "copied_events", "copied_answers", "copied_payments"):
+            db.execute(f"DROP TABLE {table}")
+
+    def _chosen(self, there: int, runs: int, answered: int, answers: int) -> Iterator[Group]:
+        """Groups for the next transaction, so that the mean of answers comes to what is wanted."""
+        mean = (answers - answered) / (runs - there)
+        groups = self._heard.groups
+        heavy = [group for group in groups if group.mean > mean] or [max(groups, key=lambda one: one.mean)]
+        light = [group for group in groups if group not in heavy] or heavy
+        made = count = 0
+        while count < min(AT_ONCE, runs - there):
+            of = heavy if made <= mean * count else light
+            group = of[self._number % len(of)]
+            yield group
+            made, count = made + group.answers, count + len(group.runs)
+
+    def _plan(self, group: Group) -> None:
+        self._number += 1
+        ending = f"{self._number:0{END}x}"
+        for run in group.runs:
+            row = self._house.store.run(run)
+            parent = f"{row.parent}-{ending}" if row.parent in group.runs else None
+            self._waiting.append((run, f"{run}-{ending}", ending, parent, row.case_id, row.title))
+        if group.sweep:
+            self._sweeps.append((group.sweep, ending))
+
+    def _cells(self, name: str) -> None:
+        store = self._house.experiments.store
+        for arm, template in _templates(self._house, self._heard.first).items():
+            for cell in store.cells(name, arm=arm):
+                self._number += 1
+                ending = f"{self._number:0{END}x}"
+                self._waiting.append((template.run, cell.run, ending, None, cell.row, f"Dispute {cell.row}"))
+
+    def _written(self, what: str) -> Iterator[str]:
+        """Have the database copy what is planned."""
+        db = self._house.database
+        for start in range(0, len(self._waiting), AT_ONCE):
+            some = self._waiting[start : start + AT_ONCE]
+            with db.transaction() as connection:
+                connection.execute("DELETE FROM copies")
+                connection.executemany(
+                    "INSERT INTO copies (template, run, ending, parent, case_id, title) VALUES (?, ?, ?, ?, ?, ?)", some
+                )
+                for template in {str(one[0]) for one in some}:
+                    self._take_apart(connection, template)
+                for script in _scripts(connection):
+                    connection.execute(script)
+            yield f"{what}: {start + len(some):,} copies"
+        with db.transaction() as connection:
+            for sweep, ending in self._sweeps:
+                base = self._house.sweeps.store.sweep(sweep).base
+                kept = "title, status, reason, created"
+                connection.execute(
+                    f"INSERT INTO sweeps (id, base, plan, {kept}) SELECT id || ?, base || ?, replace(plan, ?, ?), {kept}"
+                    " FROM sweeps WHERE id = ?",
+                    (f"-{ending}", f"-{ending}", base, f"{base}-{ending}", sweep),
+                )
+                connection.execute(
+                    "INSERT INTO sweep_runs (sweep, variant, seed, run) SELECT sweep || ?, variant, seed, run || ?"
+                    " FROM sweep_runs WHERE sweep = ?",
+                    (f"-{ending}", f"-{ending}", sweep),
+                )
+        self._waiting, self._sweeps = [], []
+
+    def _take_apart(self, db: StoreConnection, run: str) -> None:
+        """Write a run's rows where they are copied from, with a mark in place of the end of each answer's key."""
+        if db.execute("SELECT 1 FROM copied_events WHERE run = ? LIMIT 1", (run,)).fetchone():
+            return
+        keys = sorted({key for call in self._house.record(run).calls for key in call.keys})
+        for row in db.execute("SELECT * FROM events WHERE run = ? ORDER BY seq", (run,)).fetchall():
+            fields = {**dict(row)}
+            for key in keys:
+                fields["body"] = fields["body"].replace(key, key[:-END] + MARK)
+            db.execute(f"INSERT INTO copied_events ({_EVENTS}) VALUES ({_named(_EVENTS)})", fields)
+        for key in keys:
+            db.execute(
+                "INSERT INTO copied_answers SELECT ?, ?, model, request, reply, at FROM answers WHERE key = ?",
+                (run, key[:-END], key),
+            )
+        paid = _PAYMENTS.replace("key", f"substr(key, 1, length(key) - {END})")
+        db.execute(f"INSERT INTO copied_payments ({_PAYMENTS}) SELECT {paid} FROM payments WHERE run = ?", (run,))
+
+
+_EVENTS = "run, generation, overtaken, stage, kind, path, key, at, body"
+_PAYMENTS = "run, path, key, calls, attempts, prompt, completion, cost, at, beside"
+_SCRATCH = (
+    "CREATE TABLE copies (template TEXT, run TEXT, ending TEXT, parent TEXT, case_id TEXT, title TEXT)",
+    "CREATE TABLE copied_answers (run TEXT, stem TEXT, model TEXT, request TEXT, reply TEXT, at DOUBLE PRECISION)",
+    "CREATE TABLE copied_events (run TEXT, generation INTEGER, overtaken INTEGER, stage TEXT, kind TEXT, path TEXT, key TEXT,"
+    " at DOUBLE PRECISION, body TEXT)",
+    "CREATE TABLE copied_payments (run TEXT, path TEXT, key TEXT, calls INTEGER, attempts INTEGER, prompt INTEGER,"
+    " completion INTEGER, cost DOUBLE PRECISION, at DOUBLE PRECISION, beside INTEGER)",
+    "CREATE INDEX copied_answers_by_run ON copied_answers (run)",
+    "CREATE INDEX copied_events_by_run ON copied_events (run)",
+    "CREATE INDEX copied_payments_by_run ON copied_payments (run)",
+)
+"""Where rows are copied from, in the store itself for as long as it is written."""
+
+
+def _scripts(db: StoreConnection) -> Iterator[str]:
+    """What copies all runs that are planned."""
+    new = ("id", "parent", "case_id", "title", "number")
+    kept = ", ".join(name for name in _columns(db, "runs") if name not in new)
+    yield (
+        f"INSERT INTO runs (id, parent, case_id, title, {kept}) SELECT copies.run, coalesce(copies.parent, runs.parent),"
+        f" copies.case_id, copies.title, {_of('runs', kept)} FROM copies CROSS JOIN runs WHERE runs.id = copies.template"
+    )
+    events = _EVENTS.removeprefix("run, ").removesuffix(", body")
+    yield (
+        f"INSERT INTO events (run, {events}, body) SELECT copies.run, {_of('made', events)}, replace(made.body, '{MARK}', copies.ending)"
+        " FROM copies CROSS JOIN copied_events AS made WHERE made.run = copies.template"
+    )
+    yield (
+        "INSERT INTO answers (key, model, request, reply, at) SELECT made.stem || copies.ending, made.model, made.request,"
+        " made.reply, made.at FROM copies CROSS JOIN copied_answers AS made WHERE made.run = copies.template ON CONFLICT DO NOTHING"
+    )
+    paid = _PAYMENTS.removeprefix("run, path, key, ")
+    yield (
+        f"INSERT INTO payments (run, path, key, {paid}) SELECT copies.run, made.path, made.key || copies.ending,"
+        f" {_of('made', paid)} FROM copies CROSS JOIN copied_payments AS made WHERE made.run = copies.template"
+    )
+    for table in BESIDE:
+        if columns := _columns(db, table):
+            names = ", ".join(name for name in columns if name != "run")
+            yield (
+                f"INSERT INTO {table} (run, {names}) SELECT copies.run, {_of(table, names)} FROM copies"
+                f" CROSS JOIN {table} WHERE {table}.run = copies.template"
+            )
+
+
+def _of(table: str, names: str) -> str:
+    return ", ".join(f"{table}.{name}" for name in names.split(", "))
+
+
+def _named(names: str) -> str:
+    return ", ".join(f":{name}" for name in names.split(", "))
+
+
+def _columns(db: StoreConnection, table: str) -> Sequence[str]:
+    row = db.execute(f"SELECT * FROM {table} LIMIT 1").fetchone()
+    return row.keys() if row else ()
+
+
+def _count(db: StoreConnection, table: str) -> int:
+    return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def _heard(house: Courthouse, procedure: str, case: str, given: dict[str, int], seed: int) -> str:
+    setup = house.procedures[procedure].setup.model_validate(given)
+    run = house.new_run(procedure, house.library.case(case), setup, seed)
+    house.runner.go(run)
+    house.runner.wait(run)
+    return run
+
+
+def _group(house: Courthouse, runs: tuple[str, ...], sweep: str = "") -> Group:
+    return Group(runs, len({key for run in runs for call in house.record(run).calls for key in call.keys}), sweep)
+
+
+def _templates(house: Courthouse, first: str) -> dict[int, StoredCell]:
+    return {cell.arm: cell for cell in house.experiments.store.cells(first, "done")}
+
+
+def _conclude(house: Courthouse, first: str, name: str) -> None:
+    """Have every cell come to what the cell of its arm came to that was heard."""
+    for arm, cell in _templates(house, first).items():
+        assert cell.outcome is not None
+        house.database.connection.execute(
+            "UPDATE experiment_cells SET state = 'done', outcome = ? WHERE experiment = ? AND arm = ?",
+            (cell.outcome.model_dump_json(), name, arm),
+        )
+    house.experiments.store.set_status(name, "done")
+
+
+def _datasets(house: Courthouse, rows: int) -> None:
+    cases = [house.library.case(one.id) for one in house.library.cases() if one.kind == "dispute"]
+    named = ((f"dispute-{number:05d}", cases[number % len(cases)]) for number in range(rows))
+    house.datasets.add(DATASET, (Row(id=name, case=case.model_copy(update={"id": name})) for name, case in named))
+
+
+def _experiment(house: Courthouse, name: str, rows: int) -> str:
+    """Plan one over the first so many disputes; its id."""
+    given = {"name": name, "dataset": {"name": DATASET, "limit": rows}, "arms": list(ARMS)}
+    return house.experiments.begin(parsed(given, name))
+
+
+def write(folder: Path, runs: int, answers: int, *, quick: bool = False) -> None:
+    """Write `big`, `few`, which has only what was really heard and planned, and `heard.json`, which names it."""
+    began = time.monotonic()
+    settings = Settings(home=folder / "big", server=from_environment().server)
+    house = Courthouse(settings)
+    heard = hear(house, runs, quick=quick)
+    (folder / "heard.json").write_text(json.dumps(asdict(heard)), encoding="utf-8")
+    house.close()
+    shutil.copytree(settings.home, folder / "few")
+    house = Courthouse(settings)
+    for line in copy(house, heard, runs, answers):
+        print(f"{time.monotonic() - began:6.1f} s  {line}", flush=True)
+    db = house.database.connection
+    print(", ".join(f"{_count(db, table):,} {table}" for table in ("runs", "answers", "events", "experiment_cells")))
+    house.close()
+
+
+def main() -> None:
+    """Write one."""
+    options = argparse.ArgumentParser()
+    options.add_argument("folder", type=Path)
+    options.add_argument("--runs", type=int, default=10_000)
+    options.add_argument("--answers", type=int, default=1_000_000)
+    given = options.parse_args()
+    write(given.folder, given.runs, given.answers)
+
+
+if __name__ == "__main__":
+    main()
