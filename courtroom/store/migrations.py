@@ -358,4 +358,6 @@ MIGRATIONS: tuple[str, ...] = (
         SELECT rowid, dataset, place, message FROM dataset_problems_before ORDER BY rowid;
     DROP TABLE dataset_problems_before;
     """,
+    # The batch of writes that each process has committed last: one whose commit got no reply is looked up here.
+    "CREATE TABLE batches (writer TEXT PRIMARY KEY, number INTEGER NOT NULL, at REAL NOT NULL)",
 )

@@ -35,7 +35,9 @@ class SchemaServer(Protocol):
 
 FIRST = 18
 """The first schema that PostgreSQL was given."""
-CHANGES: Mapping[int, str] = {}
+CHANGES: Mapping[int, str] = {
+    19: "CREATE TABLE batches (writer TEXT PRIMARY KEY, number BIGINT NOT NULL, at DOUBLE PRECISION NOT NULL)",
+}
 """For each later entry of `MIGRATIONS`, what does the same in PostgreSQL, by the number of the schema."""
 
 # SQLite's functions that the program uses, and PostgreSQL lacks. A damaged text gives NULL. What catches an error can't be run by
