@@ -1,7 +1,7 @@
 """Many who look on at one run: `python -m tests.benchmarks.bench_sessions`.
 
 `--sessions` says how many browsers' sessions look at the page Deliberation (50 by default), `--rounds` how often both sides are
-measured in turn (2), `--quick` only shows that it runs.
+measured in turn (2), `--tiny` only shows that it runs.
 
 The app, in a process of its own, drives a run whose model answers after a second. Sessions over real web sockets open the run's
 page and stay there: each has its fragments drawn at their intervals, as a browser does. One after the other they leave, and
@@ -37,12 +37,14 @@ from tests.openai_server import server_process
 DELAY = 1.0
 PAUSE_S = 0.3
 """Seconds between two pages that are opened."""
+STAY_S = 1.0
+"""Seconds that the sessions stay after the last one has come."""
 LEAST = 30
 """Elements that the page has at least."""
 OPENED = 25
 """Pages that are opened in each round of each side."""
 SETUP = CyberJurorsSetup(
-    model=ModelSpec(id="openai/any", vision="no", concurrency=2), jury_size=25, rounds=10, consensus=1.0
+    model=ModelSpec(id="openai/any", vision="no", concurrency=2), jury_size=40, rounds=10, consensus=1.0
 )
 
 
@@ -66,8 +68,7 @@ async def looking(app: AppServer, place: Place, sessions: int, opens: int) -> tu
         there[number % sessions] = Looker(app.url, place)
         took.append(await there[number % sessions].open())
     cpu, wall = cpu_of(app) - cpu, time.perf_counter() - began
-    while not all(one.ticks for one in there):
-        await asyncio.sleep(PAUSE_S)
+    await asyncio.sleep(STAY_S)
     every = [*left, *[await one.leave() for one in there]]
     assert (least := min(one.elements for one in every)) > LEAST, f"a page had {least} elements alone"
     ticks, redrawn, sent = (sum(getattr(one, name) for one in every) for name in ("ticks", "redrawn", "bytes"))
@@ -155,10 +156,10 @@ def main() -> None:
     options.add_argument("--sessions", type=int, default=50)
     options.add_argument("--rounds", type=int, default=2)
     options.add_argument("--opens", type=int, default=OPENED)
-    options.add_argument("--quick", action="store_true")
+    options.add_argument("--tiny", action="store_true")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        if given.quick:
+        if given.tiny:
             small = SETUP.model_copy(update={"jury_size": 3, "rounds": 1})
             bench(Path(folder), 3, 1, 2, small, forked_app, chromium=False)
         else:
