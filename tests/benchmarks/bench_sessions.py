@@ -3,7 +3,7 @@
 `--sessions` says how many browsers' sessions look at the page Deliberation (50 by default), `--rounds` how often both sides are
 measured in turn (2), `--tiny` only shows that it runs.
 
-The app, in a process of its own, drives a run whose model answers after a second. Sessions over real web sockets open the run's
+The app, in a process of its own, drives a run whose model answers after a second: members vote, two at a time. Sessions over real web sockets open the run's
 page and stay there: each has its fragments drawn at their intervals, as a browser does. One after the other they leave, and
 open the page anew; a single session does the same as often. Printed are the seconds from opening a page until it is drawn, p50
 of both and their ratio; what each session cost the app; and, where Chromium is installed, how long a real browser took beside both.
@@ -24,6 +24,7 @@ from pathlib import Path
 from playwright.async_api import async_playwright
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.control import Control
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
@@ -71,8 +72,9 @@ async def looking(app: AppServer, place: Place, sessions: int, opens: int) -> tu
     await asyncio.sleep(STAY_S)
     every = [*left, *[await one.leave() for one in there]]
     assert (least := min(one.elements for one in every)) > LEAST, f"a page had {least} elements alone"
-    ticks, redrawn, sent = (sum(getattr(one, name) for one in every) for name in ("ticks", "redrawn", "bytes"))
-    return took, f"{cpu / wall:.0%} of a core; {ticks} looks, {redrawn} redrawn, {sent / 2**20:.1f} MB sent"
+    redrawn, sent = (sum(getattr(one, name) for one in every) for name in ("redrawn", "bytes"))
+    looks = sum(len(one.ticks) for one in every)
+    return took, f"{cpu / wall:.0%} of a core; {looks} looks, {redrawn} redrawn, {sent / 2**20:.1f} MB sent"
 
 
 async def seen(app: AppServer, place: Place) -> float:
@@ -135,15 +137,23 @@ def bench(
     chromium: bool,
 ) -> None:
     """Have the app drive a run, and look on."""
-    with server_process(DELAY) as address:
-        os.environ.update(OPENAI_API_BASE=address, OPENAI_API_KEY="none")
+    os.environ["OPENAI_API_KEY"] = "none"
+    with server_process() as address:
+        os.environ["OPENAI_API_BASE"] = address
         house = Courthouse(Settings(home=home))
         run = house.new_run("cyberjurors", house.library.case(CASE), setup, 0)
+        house.runner.run_to(run, "precedents")
+        house.runner.wait(run)
+        house.runner.let_go(run)
+        before = house.record(run).asked
+    with server_process(DELAY) as address:
+        os.environ["OPENAI_API_BASE"] = address
+        house.store.set_control(run, Control())
         house.store.set_status(run, "running")  # as if its process had died: the app goes on with it
         with app_of(home) as app:
             place = ("deliberation", {"run": run})
             browser = chromium and bool(CHROMIUM)
-            asyncio.run(measure(app, place, sessions, rounds, opens, browser, lambda: house.record(run).asked))
+            asyncio.run(measure(app, place, sessions, rounds, opens, browser, lambda: house.record(run).asked > before))
             row = house.record(run)
             print(f"the run is {row.run.status} after {row.asked} calls; at most {most_held(app):.2f} GB of memory")
             house.runner.stop(run)

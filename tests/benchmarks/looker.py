@@ -26,8 +26,9 @@ class Looker:
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._reader: asyncio.Task[None] | None = None
         self._drawn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.ticks = 0
-        """How often a fragment was drawn at its interval."""
+        self.ticks: list[int] = []
+        """Each time that a fragment was drawn at its interval: how many elements it had."""
+        self._elements = 0
         self.redrawn = 0
         """How often the whole page was."""
         self.elements = 0
@@ -74,8 +75,10 @@ class Looker:
         kind = message.WhichOneof("type")
         if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
             raise AssertionError(message.delta.new_element.exception.message)
-        if kind == "delta" and not self._drawn.done():
-            self.elements += 1
+        if kind == "new_session":
+            self._elements = 0
+        if kind == "delta":
+            self._elements += 1
         if kind == "new_session" and not message.metadata.run.fragment_ids:
             self._script = message.new_session.page_script_hash
             self._stop(*self._timers)
@@ -87,10 +90,11 @@ class Looker:
             self._timers[name] = asyncio.create_task(self._tick(name, interval))
         if kind == "script_finished":
             if message.script_finished == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
-                self.ticks += 1
+                self.ticks.append(self._elements)
             if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
                 self.redrawn += self._drawn.done()
                 if not self._drawn.done():
+                    self.elements = self._elements
                     self._drawn.set_result(None)
 
     def _stop(self, *fragments: str) -> None:
