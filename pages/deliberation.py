@@ -33,6 +33,8 @@ from pages.parts.shared.units import count, duration, money
 
 LIVE_S = 0.7
 """How often a running hearing is looked at."""
+SHARED_S = 0.2
+"""For so long what one session has read serves the looks of all."""
 NOW = "now"
 COMPACT = """<style>
 .stMainBlockContainer { padding-top: 3.6rem; }
@@ -112,14 +114,14 @@ def steer() -> None:
 
 
 was_busy, stood, drawn_at = busy(record), standing(house, record), time.monotonic()
-whole, drawn = record, scene_of(record, procedure)
+whole, drawn, session = record, scene_of(record, procedure), this_session()
 
 
 @st.fragment(run_every=LIVE_S if was_busy else None)
 def live() -> None:
     """What comes in; the rest of the page is drawn anew only when something has come of it, and for many who look on less often."""
-    now = read(house, whole.run.id)
-    wait_s = pace().wait_s(this_session())
+    now = read(house, whole.run.id, SHARED_S)
+    wait_s = pace().wait_s(session)
     if not pulse_view(house, now, procedure, drawn) or standing(house, now) != stood or (was_busy and not busy(now)):
         st.rerun()
     if news(now) != news(whole) and time.monotonic() - drawn_at >= wait_s:

@@ -80,6 +80,24 @@ def test_a_run_that_could_not_be_read_is_read_again_and_a_deleted_one_is_not_ser
         latest.of(run)
 
 
+def test_who_looks_again_soon_takes_what_another_has_just_read(bench: Bench, clock: list[float]) -> None:
+    run, asked = bench.hear().run.id, list[str]()
+
+    def pulse(of: str) -> tuple[object, ...]:
+        asked.append(of)
+        return bench.store.pulse(of)
+
+    latest = LatestRecords(bench.runner.record, pulse, lambda: clock[0])
+    first = latest.of(run, 0.2)
+    bench.store.add(run, [Noted(path="note", stage="", text="Mind the leg.")])
+    assert latest.of(run, 0.2) is first
+    assert len(asked) == 1
+    assert latest.of(run).notes == (*first.notes, "Mind the leg."), "who draws a page sees all that there is"
+    clock[0] += 0.3
+    bench.store.add(run, [Noted(path="second", stage="", text="And the arm.")])
+    assert latest.of(run, 0.2).notes == (*first.notes, "Mind the leg.", "And the arm.")
+
+
 def test_a_budget_that_is_raised_is_seen_by_everybody(bench: Bench) -> None:
     record = bench.runner.latest.of(bench.hear().run.id)
     budget = record.setup.budget.model_copy(update={"calls": 99})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ class _Kept:
 
     pulse: Pulse | None = None
     record: Record | None = None
+    at: float = 0.0
+    """When its pulse was last taken, by a clock that nobody sets."""
     reading: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -32,15 +35,24 @@ class LatestRecords:
     Args:
         record: a run as it stands.
         pulse: differs as soon as anything in a run has changed; cheap.
+        now: seconds on a clock that nobody sets.
     """
 
-    def __init__(self, record: Callable[[str], Record], pulse: Callable[[str], Pulse]) -> None:
-        self._record, self._pulse = record, pulse
+    def __init__(
+        self,
+        record: Callable[[str], Record],
+        pulse: Callable[[str], Pulse],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._record, self._pulse, self._now = record, pulse, now
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
-    def of(self, run: str) -> Record:
+    def of(self, run: str, age_s: float = 0.0) -> Record:
         """A run as it stands; the very same object for as long as nothing in it changes.
+
+        Args:
+            age_s: how long ago it may have been looked up. Who looks again soon may take what another has just read.
 
         Raises:
             NoSuchRun: there is none of this id.
@@ -50,7 +62,10 @@ class LatestRecords:
             self._kept.move_to_end(run)
             while len(self._kept) > MOST:
                 self._kept.popitem(last=False)
+        if kept.record is not None and self._now() - kept.at < age_s:
+            return kept.record
         with kept.reading:
+            kept.at = self._now()
             pulse = self._pulse(run)  # before the record: what comes in between is read once more
             if kept.record is None or kept.pulse != pulse:
                 kept.record, kept.pulse = self._record(run), pulse

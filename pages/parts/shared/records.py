@@ -6,10 +6,13 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 
 
-def read(house: Courthouse, run: str) -> Record:
+def read(house: Courthouse, run: str, age_s: float = 0.0) -> Record:
     """A run as it stands.
+
+    Args:
+        age_s: how long ago it may have been looked up.
 
     Raises:
         NoSuchRun: there is none of this id.
     """
-    return house.runner.latest.of(run)
+    return house.runner.latest.of(run, age_s)
