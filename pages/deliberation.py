@@ -32,7 +32,7 @@ from pages.parts.shared.records import read
 from pages.parts.shared.units import count, duration, money
 
 LIVE_S = 0.7
-"""How often a running hearing is looked at."""
+"""How often a running hearing is looked at, at most: where many look on, each does less often."""
 SHARED_S = 0.2
 """For so long what one session has read serves the looks of all."""
 NOW = "now"
@@ -117,14 +117,15 @@ was_busy, stood, drawn_at = busy(record), standing(house, record), time.monotoni
 whole, drawn, session = record, scene_of(record, procedure), this_session()
 
 
-@st.fragment(run_every=LIVE_S if was_busy else None)
+@st.fragment(run_every=max(LIVE_S, pace().look_s) if was_busy else None)
 def live() -> None:
     """What comes in; the rest of the page is drawn anew only when something has come of it, and for many who look on less often."""
+    looks = time.thread_time()
     now = read(house, whole.run.id, SHARED_S)
-    wait_s = pace().wait_s(session)
     if not pulse_view(house, now, procedure, drawn) or standing(house, now) != stood or (was_busy and not busy(now)):
         st.rerun()
-    if news(now) != news(whole) and time.monotonic() - drawn_at >= wait_s:
+    pace().looked(session, time.thread_time() - looks)
+    if news(now) != news(whole) and time.monotonic() - drawn_at >= pace().page_s:
         st.rerun()
 
 

@@ -13,14 +13,14 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.events import Noted
+from courtroom.engine.events import Noted, StageBegan
 from courtroom.engine.latest import LatestRecords
 from courtroom.engine.record import Record
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.room.drawn import Scenes
 from courtroom.settings import Settings
-from pages.parts.shared.pace import AWAY_S, SHARE, Pace
+from pages.parts.shared.pace import AWAY_S, LOOKS_SHARE, SHARE, Pace
 from tests.app_server import forked_app
 from tests.benchmarks.looker import Looker
 from tests.openai_server import OpenAIServer
@@ -127,17 +127,28 @@ def pace(clock: list[float]) -> Pace:
     return Pace(lambda: clock[0])
 
 
-def test_pages_are_drawn_less_often_the_more_look_on_and_the_longer_one_takes(pace: Pace, clock: list[float]) -> None:
-    assert pace.wait_s("a") == 0.0, "nothing was drawn yet"
+def test_pages_and_looks_come_less_often_the_more_look_on_and_the_longer_one_takes(
+    pace: Pace, clock: list[float]
+) -> None:
     pace.drew(0.1)
-    assert pace.wait_s("a") == pytest.approx(0.1 / SHARE)
-    waits = [pace.wait_s(str(number)) for number in range(49)]
-    assert waits[-1] == pytest.approx(50 * 0.1 / SHARE)
+    assert pace.page_s == pace.look_s == 0.0, "nobody looks on yet"
+    pace.looked("0", 0.002)
+    assert (pace.page_s, pace.look_s) == pytest.approx((0.1 / SHARE, 0.002 / LOOKS_SHARE))
+    for number in range(50):
+        pace.looked(str(number), 0.002)
+    assert (pace.page_s, pace.look_s) == pytest.approx((50 * 0.1 / SHARE, 50 * 0.002 / LOOKS_SHARE))
     clock[0] += AWAY_S + 1
-    assert pace.wait_s("a") == pytest.approx(0.1 / SHARE), "the others have left"
+    pace.looked("0", 0.002)
+    assert pace.page_s == pytest.approx(0.1 / SHARE), "the others have left"
     for _ in range(100):
-        pace.drew(0.3)
-    assert pace.wait_s("a") == pytest.approx(0.3 / SHARE)
+        pace.drew(0.15)
+    assert pace.page_s == pytest.approx(0.15 / SHARE)
+
+
+def test_the_first_page_which_loads_a_lot_does_not_keep_the_second_one_waiting_for_long(pace: Pace) -> None:
+    pace.drew(5.0)
+    pace.looked("0", 0.002)
+    assert pace.page_s < 1.0
 
 
 async def until(done: Callable[[], object]) -> None:
@@ -146,7 +157,7 @@ async def until(done: Callable[[], object]) -> None:
         await asyncio.sleep(0.02)
 
 
-def test_a_look_draws_only_what_came_and_the_page_is_drawn_anew_when_the_run_stands_otherwise(
+def test_a_look_draws_only_what_came_and_the_page_is_drawn_anew_when_there_is_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no"), jury_size=1, rounds=1)
@@ -154,21 +165,23 @@ def test_a_look_draws_only_what_came_and_the_page_is_drawn_anew_when_the_run_sta
     run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
     house.store.set_status(run, "running")  # as if its process had died: the app goes on with it
 
-    async def looks(url: str) -> tuple[list[int], int]:
+    async def looks(url: str) -> list[int]:
         one = Looker(url, ("deliberation", {"run": run}))
         await one.open()
         await until(lambda: len(one.ticks) > 1)
         ticks = [*one.ticks]
-        house.store.set_control(run, Control(paused=True))
+        house.store.add(run, [StageBegan(path="later", stage="later", index=9, stage_kind="round", name="Later")])
         await until(lambda: one.redrawn)
+        before = one.redrawn
+        house.store.set_control(run, Control(paused=True))
+        await until(lambda: one.redrawn > before)
         await one.leave()
-        return ticks, one.redrawn
+        return ticks
 
     with OpenAIServer(delay=LONG_S) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         with forked_app(tmp_path) as app:
-            ticks, redrawn = asyncio.run(asyncio.wait_for(looks(app.url), 60))
+            ticks = asyncio.run(asyncio.wait_for(looks(app.url), 60))
     house.close()
     assert set(ticks) == {2}, "the pulse in its block, and no controls"
-    assert redrawn > 0

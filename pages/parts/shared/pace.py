@@ -11,8 +11,12 @@ import streamlit as st
 
 SHARE = 0.25
 """Of one core: what drawing pages anew may take, for all who look on together."""
-AWAY_S = 5.0
+LOOKS_SHARE = 0.1
+"""The same for their looks."""
+AWAY_S = 20.0
 """Who has not looked for so long has left."""
+MOST_S = 0.2
+"""What counts of a page at most: the first one loads what the later ones have."""
 LAST = 0.2
 """How much the page that was drawn last counts in the average."""
 
@@ -28,21 +32,40 @@ class Pace:
         self._now = now
         self._lock = threading.Lock()
         self._looked: dict[str, float] = {}
-        self._cost_s = 0.0
+        self._page_s = self._look_s = 0.0
 
     def drew(self, seconds: float) -> None:
         """A page was drawn, and took so much CPU time."""
         with self._lock:
-            self._cost_s += LAST * (seconds - self._cost_s) if self._cost_s else seconds
+            self._page_s = _average(self._page_s, seconds)
 
-    def wait_s(self, session: str) -> float:
-        """A session looks on: seconds that it is to leave between one page and the next."""
+    def looked(self, session: str, seconds: float) -> None:
+        """A session has looked for news, and that took so much CPU time."""
+        with self._lock:
+            self._looked[session] = self._now()
+            self._look_s = _average(self._look_s, seconds)
+
+    @property
+    def page_s(self) -> float:
+        """Seconds that a session is to leave between one page and the next."""
+        return self._lookers() * self._page_s / SHARE
+
+    @property
+    def look_s(self) -> float:
+        """Seconds that a session is to leave between one look and the next."""
+        return self._lookers() * self._look_s / LOOKS_SHARE
+
+    def _lookers(self) -> int:
         now = self._now()
         with self._lock:
-            self._looked[session] = now
             for gone in [name for name, at in self._looked.items() if now - at > AWAY_S]:
                 del self._looked[gone]
-            return len(self._looked) * self._cost_s / SHARE
+            return len(self._looked)
+
+
+def _average(before: float, last: float) -> float:
+    counted = min(last, MOST_S)
+    return before + LAST * (counted - before) if before else counted
 
 
 @st.cache_resource(show_spinner=False)
