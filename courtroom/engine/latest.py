@@ -17,7 +17,7 @@ Pulse = tuple[object, ...]
 
 
 @dataclass
-class _Kept:
+class _KeptRecord:
     """What was read of one run."""
 
     pulse: Pulse | None = None
@@ -46,7 +46,7 @@ class LatestRecords:
     ) -> None:
         self._record, self._pulse, self._now = record, pulse, now
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: OrderedDict[str, _KeptRecord] = OrderedDict()
 
     def of(self, run: str, age_s: float = 0.0) -> Record:
         """A run as it stands; the very same object for as long as nothing in it changes.
@@ -58,7 +58,7 @@ class LatestRecords:
             NoSuchRun: there is none of this id.
         """
         with self._lock:
-            kept = self._kept.setdefault(run, _Kept())
+            kept = self._kept.setdefault(run, _KeptRecord())
             self._kept.move_to_end(run)
             while len(self._kept) > MOST:
                 self._kept.popitem(last=False)
