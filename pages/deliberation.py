@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 
 from courtroom.engine.errors import NoSuchRun
+from courtroom.engine.record import Record
 from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
@@ -18,17 +21,20 @@ from pages.parts.live.verdict_view import verdict_view
 from pages.parts.live.votes_view import votes_view
 from pages.parts.playlists.add_moment import add_moment, moment_title
 from pages.parts.shared.blocks_view import blocks_view
-from pages.parts.shared.controls import controls
+from pages.parts.shared.controls import controls, standing
 from pages.parts.shared.family_view import family_view
 from pages.parts.shared.heading import heading
 from pages.parts.shared.house import courthouse, current_run
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.marks_view import marks_view
+from pages.parts.shared.pace import pace, this_session
 from pages.parts.shared.records import read
 from pages.parts.shared.units import count, duration, money
 
 LIVE_S = 0.7
-"""How often a running hearing is looked at."""
+"""How often a running hearing is looked at, at most: where many look on, each does less often."""
+SHARED_S = 0.2
+"""For so long what one session has read serves the looks of all."""
 NOW = "now"
 COMPACT = """<style>
 .stMainBlockContainer { padding-top: 3.6rem; }
@@ -38,6 +44,7 @@ COMPACT = """<style>
 </style>"""
 """The room is to stand on one screen, with what steers it."""
 
+began = time.thread_time()
 house = courthouse()
 run = current_run()
 if run is None:
@@ -89,45 +96,52 @@ with top:
             st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.parent},{run}"})
 
 
-def busy() -> bool:
+def busy(now: Record) -> bool:
     """Whether something may still come without anybody's doing: a paused run's answers under way arrive too."""
-    of = record.run.id
-    return house.store.status(of) == "running" or bool(house.runner.live(of).snapshot())
+    return now.run.status == "running" or bool(house.runner.live(now.run.id).snapshot())
 
 
-was_busy = busy()
-
-
-@st.fragment(run_every=LIVE_S if was_busy else None)
-def live() -> None:
-    """Status, controls and what comes in; the rest of the page is drawn anew only when something has come of it."""
-    now = read(house, record.run.id)
-    controls(house, procedure, now)
-    if not pulse_view(house, now, procedure, drawn):
-        st.rerun()
+def news(now: Record) -> tuple[object, ...]:
+    """What the page below the room shows of a run."""
     answers = 0 if votes else len(now.calls)
-    seen = (len(now.stages), sum(map(len, now.ballots.values())), len(now.tallies), answers, now.run.status)
-    if st.session_state.get("seen") != (run, seen):
-        st.session_state["seen"] = (run, seen)
-        if now.events and (now.run.status != record.run.status or len(now.events) > len(record.events)):
-            st.rerun()
-    if was_busy and not busy():
+    return len(now.stages), sum(map(len, now.ballots.values())), len(now.tallies), answers
+
+
+@st.fragment
+def steer() -> None:
+    """Status and controls, drawn apart: a click in them draws nothing else."""
+    controls(house, procedure, read(house, whole.run.id))
+
+
+was_busy, stood, drawn_at = busy(record), standing(house, record), time.monotonic()
+whole, drawn, session = record, scene_of(record, procedure), this_session()
+
+
+@st.fragment(run_every=max(LIVE_S, pace().look_s) if was_busy else None)
+def live() -> None:
+    """What comes in; the rest of the page is drawn anew only when something has come of it, and for many who look on less often."""
+    looks = time.thread_time()
+    now = read(house, whole.run.id, SHARED_S)
+    if not pulse_view(house, now, procedure, drawn) or standing(house, now) != stood or (was_busy and not busy(now)):
+        st.rerun()
+    pace().looked(session, time.thread_time() - looks)
+    if news(now) != news(whole) and time.monotonic() - drawn_at >= pace().page_s:
         st.rerun()
 
 
-drawn = scene_of(record, procedure)
 with top:
+    steer()
     live()
 back = st.query_params.get("at", NOW)
 room_view(
     record,
     procedure,
-    end_of_stage(drawn, record, back) if back != NOW else None,
+    end_of_stage(drawn.scene, record, back) if back != NOW else None,
     play=st.session_state.get("play") == run,
 )
 of_run, moment = st.session_state.pop(KEEP, ("", 0))
 if of_run == run:
-    add_moment(house, run, moment, moment_title(drawn, moment))
+    add_moment(house, run, moment, moment_title(drawn.scene, moment))
 for warning in record.setup.warnings():
     st.caption(f":material/warning: {literal(warning)}")
 for note in record.notes[:1] if len(record.notes) == 1 else ():
@@ -217,3 +231,4 @@ st.caption(
         wall_s=duration(record.run.wall_s),
     )
 )
+pace().drew(time.thread_time() - began)

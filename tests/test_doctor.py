@@ -295,6 +295,7 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         home,
         "DROP TABLE written_by",
         "DROP INDEX sweep_runs_by_run",
+        "DROP TABLE batches",
         "DROP TABLE lost_drivers",
         "DROP TABLE payments",
         "DROP TABLE origins",

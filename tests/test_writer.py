@@ -48,7 +48,7 @@ def save(database: Database, name: str, then: Callable[[], object] = lambda: Non
     return write
 
 
-def held_up(database: Database, writer: Writer) -> threading.Event:
+def held_up(writer: Writer) -> threading.Event:
     """Have the writer busy until this is set, so that what is put in meanwhile waits together."""
     begun, goes_on = threading.Event(), threading.Event()
 
@@ -64,7 +64,7 @@ def held_up(database: Database, writer: Writer) -> threading.Event:
 def test_writes_that_wait_share_a_transaction_and_are_done_after_its_commit(database: Database, writer: Writer) -> None:
     seen: list[list[str]] = []
     counted: list[str] = []
-    goes_on = held_up(database, writer)
+    goes_on = held_up(writer)
     database.connection.set_trace_callback(None)
 
     def traced() -> None:
@@ -85,7 +85,7 @@ def test_a_write_that_fails_is_undone_alone(database: Database, writer: Writer) 
     def wrong() -> None:
         raise ValueError("no")
 
-    goes_on = held_up(database, writer)
+    goes_on = held_up(writer)
     done: list[Future[str]] = [
         writer.put(save(database, "before")),
         writer.put(save(database, "bad", wrong)),
@@ -114,7 +114,7 @@ def test_writes_that_the_disk_does_not_take_are_done_whole_when_it_does(
             error.sqlite_errorcode = sqlite3.SQLITE_FULL
             raise error
 
-    goes_on = held_up(database, writer)
+    goes_on = held_up(writer)
     done = [writer.put(save(database, "before")), writer.put(save(database, "full", full))]
     done.append(writer.put(save(database, "after")))
     goes_on.set()

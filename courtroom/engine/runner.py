@@ -16,6 +16,7 @@ from courtroom.engine.drive import Drive, installed
 from courtroom.engine.driven_runs import NO_KEYS, DrivenRuns
 from courtroom.engine.gate import Gate
 from courtroom.engine.gathered import Gathered, each
+from courtroom.engine.latest import LatestRecords
 from courtroom.engine.lease import Driver, Hand
 from courtroom.engine.live import Live
 from courtroom.engine.loop import Loop
@@ -63,6 +64,7 @@ class Runner:
         self._knowledge, self._sight, self._seats, self._warm = knowledge, sight, seats, warm
         self._loop = Loop()
         self._taking_up: Gathered[Callable[[], Drive], Drive] = Gathered(lambda some: asyncio.to_thread(each, some))
+        self.latest = LatestRecords(self.record, store.pulse)
         self._driven = DrivenRuns(store, writer, self.driver, self._loop, self._set_up, streaming, telemetry)
 
     def record(self, run: str) -> Record:

@@ -338,7 +338,7 @@ class RunStore:
     def pulse(self, run: str) -> tuple[object, ...]:
         """Differs as soon as anything in the run has changed; cheap enough to ask twice a second."""
         row = self._database.connection.execute(
-            "SELECT (SELECT max(seq) FROM events WHERE run = runs.id), status, reason, control,"
+            "SELECT (SELECT max(seq) FROM events WHERE run = runs.id), status, reason, control, setup, wall_s,"
             " (SELECT count(*) + count(undone) FROM interventions WHERE run = runs.id) FROM runs WHERE id = ?",
             (run,),
         ).fetchone()

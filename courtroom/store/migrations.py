@@ -366,4 +366,6 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX runs_by_status ON runs (status, number, id, procedure);
     CREATE INDEX runs_by_case ON runs (case_id, number, title, id, status, procedure);
     """,
+    # The batch of writes that each process has committed last: one whose commit got no reply is looked up here.
+    "CREATE TABLE batches (writer TEXT PRIMARY KEY, number INTEGER NOT NULL, at REAL NOT NULL)",
 )

@@ -40,6 +40,7 @@ CHANGES: Mapping[int, str] = {
         "DROP INDEX runs_listed; CREATE INDEX runs_by_parent ON runs (parent); CREATE INDEX runs_by_status ON runs (status, number, id, procedure);"
         " CREATE INDEX runs_by_case ON runs (case_id, number, title, id, status, procedure)"
     ),
+    20: "CREATE TABLE batches (writer TEXT PRIMARY KEY, number BIGINT NOT NULL, at DOUBLE PRECISION NOT NULL)",
 }
 """For each later entry of `MIGRATIONS`, what does the same in PostgreSQL, by the number of the schema."""
 

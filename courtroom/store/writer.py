@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from courtroom.errors import CourtroomError
+from courtroom.store.batches import Batches
 from courtroom.store.database import Database
 from courtroom.store.failures import OUTAGES, passing
 
@@ -51,7 +52,9 @@ class Writer:
     """All writes of one process that must not be lost, and that nobody's loop may wait for.
 
     Writes that wait together are committed together; a future is done after the commit. A write that fails is undone
-    alone, and its future has the error. A write must do nothing but write to the store: it may be repeated where the commit fails.
+    alone, and its future has the error. A write must do nothing but write to the store: it is done again where the commit fails.
+    Where the connection is lost at the commit, nobody knows what became of it; so each batch of writes is numbered in its own
+    transaction, and is done again only where that number is not in the store.
 
     A write that fails because the disk is full, the store locked or a device faulty is held in memory, with all that
     come after it, and tried again each second. What is held when the process is killed is lost: that can't be helped.
@@ -61,6 +64,9 @@ class Writer:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._batches = Batches(database)
+        self._in_doubt: list[Any] | None = None
+        """What the batch came to whose commit failed; None where none did since the last one that went through."""
         self._queue: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._some = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -133,39 +139,46 @@ class Writer:
                     continue
                 if why:
                     log.error("a write is lost, as the disk did not take it: %s", error)
-                results = [error]
+                results = [error] * len(self._in_doubt or some)
+                self._in_doubt = None
             else:
                 self._report("")
                 most = MOST
-            for _ in some:
-                self._queue.popleft()
-            for (_, done), result in zip(some, results, strict=True):
+            ended = [self._queue.popleft() for _ in results]
+            for (_, done), result in zip(ended, results, strict=True):
                 if isinstance(result, Exception):
                     done.set_exception(result)
                 else:
                     done.set_result(result)
-            del some, results
+            del some, ended, results
             time.sleep(max(0.0, began + APART_S - time.monotonic()))
 
     def _written(self, writes: Sequence[Callable[[], Any]]) -> list[Any]:
         """What the writes come to, all on disk; for one that failed its exception, and nothing of it on disk.
 
+        Where the batch before, in doubt, is on disk after all, it is what that came to, and nothing is written.
+
         Raises:
-            Exception: the disk does not take them; nothing of any of them is on disk.
+            Exception: the disk does not take them; nothing of any of them is on disk, unless the commit is in doubt.
         """
-        results: list[Any] = []
-        with self._database.transaction() as db:
-            for write in writes:
-                db.execute("SAVEPOINT one")
-                try:
-                    results.append(write())
-                except Exception as error:  # noqa: BLE001  whoever put it in is notified
-                    if passing(error) or not db.in_transaction:
-                        raise
-                    db.execute("ROLLBACK TO one")
-                    results.append(error)
-                db.execute("RELEASE one")
-        return results
+        with self._database.transaction() as db:  # under the lock: whatever became of the batch before, it has ended
+            if self._in_doubt is None or not self._batches.is_kept():
+                self._in_doubt = None
+                results: list[Any] = []
+                for write in writes:
+                    db.execute("SAVEPOINT one")
+                    try:
+                        results.append(write())
+                    except Exception as error:  # noqa: BLE001  whoever put it in is notified
+                        if passing(error) or not db.in_transaction:
+                            raise
+                        db.execute("ROLLBACK TO one")
+                        results.append(error)
+                    db.execute("RELEASE one")
+                self._batches.begin()
+                self._in_doubt = results
+        kept, self._in_doubt = self._in_doubt, None
+        return kept
 
     def _wait(self, most: int) -> list[tuple[Callable[[], Any], Future[Any]]]:
         """Wait for writes, and give the first ones; none when there will be none any more."""

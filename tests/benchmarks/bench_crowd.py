@@ -1,10 +1,11 @@
 """Many runs at once in one process, beside a bare loop of LiteLLM calls: `python -m tests.benchmarks.bench_crowd`.
 
-`--runs` says how many (200 by default), `--limit` how many calls the model takes at once (32); `--tiny` only shows that it runs.
+`--runs` says how many (200 by default), `--limit` how many calls the model takes at once (32), `--rounds` how often both sides are
+measured in turn (2); `--tiny` only shows that it runs.
 
 A server in a process of its own answers after 0.2 s. All runs are started together, each a hearing by three jurors in one round;
 then the very same requests are sent by bare `litellm.acompletion` calls, in the same order of dependence and within the same
-limit. Printed are the wall and CPU time of both, their ratio, and the most memory that the process has held.
+limit. Printed are the wall and CPU time of both, their ratio, and the most memory that the process has held after the first runs.
 """
 
 from __future__ import annotations
@@ -42,33 +43,36 @@ def heard(house: Courthouse, setup: CyberJurorsSetup, seeds: range) -> tuple[lis
     return runs, took
 
 
-async def loop(whole: AtOnce, limit: int) -> None:
-    """The same requests, with nothing but LiteLLM."""
-    await bare(whole, asyncio.Semaphore(limit))
+def sent(house: Courthouse, whole: AtOnce, limit: int) -> Took:
+    """The same requests, with nothing but LiteLLM, on the same loop: its connections are as warm."""
+    return timed(lambda: house.runner.do(bare(whole, asyncio.Semaphore(limit))).result())
 
 
-def measure(home: Path, runs: int, limit: int) -> None:
-    """Measure, and print."""
+def measure(home: Path, runs: int, limit: int, rounds: int) -> None:
+    """Measure both sides in turn, and print."""
     setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no", concurrency=limit), jury_size=3, rounds=1)
+    ours, theirs, held, calls = list[Took](), list[Took](), 0.0, 0
     with server_process(DELAY) as address:
         os.environ.update(OPENAI_API_BASE=address, OPENAI_API_KEY="none")
         house = Courthouse(Settings(home=home))
         heard(house, setup, range(1))
-        made, ours = heard(house, setup, range(1, 1 + runs))
-        held = memory()
-        whole = AtOnce([plan(house, house.record(run)) for run in made])
+        for number in range(rounds):
+            made, took = heard(house, setup, range(1 + number * runs, 1 + (number + 1) * runs))
+            held = held or memory()  # before the requests are read for the other side
+            whole = AtOnce([plan(house, house.record(run)) for run in made])
+            calls = len(calls_of(whole))
+            ours.append(took)
+            theirs.append(sent(house, whole, limit))
         house.close()
-    with server_process(DELAY) as address:
-        os.environ["OPENAI_API_BASE"] = address
-        theirs = timed(lambda: asyncio.run(loop(whole, limit)))
-    calls = len(calls_of(whole))
     best = calls / (limit / DELAY)
     print(
         f"{runs} runs at once, {calls:,} calls, {limit} of them at once, answers after {DELAY} s (at best {best:.1f} s)"
     )
-    for name, (wall, cpu) in (("runs", ours), ("bare LiteLLM calls", theirs)):
-        print(f"{name:20}{wall:8.1f} s{1000 * cpu / calls:8.2f} ms CPU a call")
-    print(f"wall time {ours[0] / theirs[0]:.2f} of the bare calls'; at most {held:.2f} GB of memory")
+    for name, every in (("runs", ours), ("bare LiteLLM calls", theirs)):
+        for wall, cpu in every:
+            print(f"{name:20}{wall:8.1f} s{1000 * cpu / calls:8.2f} ms CPU a call")
+    ratio = sum(wall for wall, _ in ours) / sum(wall for wall, _ in theirs)
+    print(f"wall time {ratio:.2f} of the bare calls'; at most {held:.2f} GB of memory")
 
 
 def main() -> None:
@@ -76,10 +80,11 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--runs", type=int, default=200)
     options.add_argument("--limit", type=int, default=32)
+    options.add_argument("--rounds", type=int, default=2)
     options.add_argument("--tiny", action="store_true")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        measure(Path(folder), *((2, 4) if given.tiny else (given.runs, given.limit)))
+        measure(Path(folder), *((2, 4, 1) if given.tiny else (given.runs, given.limit, given.rounds)))
 
 
 if __name__ == "__main__":

@@ -96,6 +96,13 @@ Table(
     Column("answered", REAL),
 )
 Table(
+    "batches",
+    TABLES,
+    Column("writer", TEXT, primary_key=True),
+    Column("number", WHOLE, nullable=False),
+    Column("at", REAL, nullable=False),
+)
+Table(
     "lost_drivers",
     TABLES,
     Column("run", TEXT, primary_key=True),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from hashlib import blake2b
 from typing import Any
 
 import streamlit as st
@@ -13,7 +12,8 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.language import language
-from courtroom.room import RoomScene, scene
+from courtroom.room import RoomScene
+from courtroom.room.drawn import DrawnScene, Scenes
 from courtroom.room.player import adapter, program, style
 from courtroom.room.reading import read, words
 from courtroom.room.scene import speaking
@@ -36,16 +36,15 @@ def room_view(record: Record, procedure: Procedure, start: int | None = None, *,
     shown = scene_of(record, procedure)
     run = record.run.id
     data = {
-        "scene": read(shown.model_dump(mode="json", exclude_defaults=True)),
         "language": language(),
         "words": words(),
-        "version": version(shown),
+        "version": shown.version,
         "start": start,
         "play": play,
     }
     # Bytes go to the browser as they are; plain data would be looked through for tables first.
     room(
-        data=_bytes(data),
+        data=_bytes(data, shown.text),
         key=f"room-{run}",
         on_call_change=lambda: _to("Calls", run, "call"),
         on_member_change=lambda: _to("Members", run, "member"),
@@ -64,20 +63,23 @@ def stop_view(
     """
     shown = scene_of(record, procedure)
     data = {
-        "scene": shown.model_dump(mode="json", exclude_defaults=True),
-        "version": version(shown),
+        "version": shown.version,
         "start": None,
         "play": False,
         "stop": stop,
     }
-    room(data=_bytes(data), key=key, on_turn_change=lambda: turn(str(st.session_state[key].get("turn") or "")))
+    room(
+        data=_bytes(data, shown.text),
+        key=key,
+        on_turn_change=lambda: turn(str(st.session_state[key].get("turn") or "")),
+    )
 
 
-def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: RoomScene) -> bool:
+def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: DrawnScene) -> bool:
     """What came since the room was drawn; False where the room itself is to be drawn again."""
-    now = scene_of(record, procedure)
-    have = len(drawn.moments)
-    if now.moments[:have] != drawn.moments or now.seats != drawn.seats:
+    before, now = drawn.scene, scene_of(record, procedure).scene
+    have = len(before.moments)
+    if now is not before and (now.moments[:have] != before.moments or now.seats != before.seats):
         return False
     open_calls = house.runner.live(record.run.id).snapshot()
     changes = now.model_dump(
@@ -88,7 +90,7 @@ def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: R
     data = {
         **read(changes),
         "run": record.run.id,
-        "version": version(drawn),
+        "version": drawn.version,
         "from": have,
         **read(
             {
@@ -107,23 +109,20 @@ def end_of_stage(shown: RoomScene, record: Record, index: str) -> int | None:
     return max((n for n, moment in enumerate(shown.moments) if moment.stage == stage), default=None)
 
 
-def version(shown: RoomScene) -> str:
-    """A digest of a scene as it is read: the same where nothing is different."""
-    content = f"{language()}\n{shown.model_dump_json(exclude_defaults=True)}"
-    return blake2b(content.encode(), digest_size=8).hexdigest()
+def scene_of(record: Record, procedure: Procedure) -> DrawnScene:
+    """A scene is made once for each state of the record, for all sessions."""
+    return _scenes().of(record, procedure)
 
 
-def scene_of(record: Record, procedure: Procedure) -> RoomScene:
-    """A scene is made once for each state of the record."""
-    kept: tuple[Record, RoomScene] | None = st.session_state.get(f"scene-{record.run.id}")
-    if kept is None or kept[0] is not record:
-        kept = (record, scene(record, procedure))
-        st.session_state[f"scene-{record.run.id}"] = kept
-    return kept[1]
+@st.cache_resource(show_spinner=False)
+def _scenes() -> Scenes:
+    return Scenes()
 
 
-def _bytes(data: dict[str, Any]) -> bytes:
-    return json.dumps(data, ensure_ascii=False).encode()
+def _bytes(data: dict[str, Any], scene: str = "") -> bytes:
+    """Plain data as JSON; a scene, which is JSON already, is put in as it is."""
+    text = json.dumps(data, ensure_ascii=False)
+    return (f'{{"scene": {scene}, {text[1:]}' if scene else text).encode()
 
 
 def _keep(run: str) -> None:

@@ -29,6 +29,13 @@ STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = 
 }
 
 
+def standing(house: Courthouse, record: Record) -> tuple[object, ...]:
+    """What the controls show of a run: where it differs, they are to be drawn anew."""
+    run = record.run
+    interrupted = run.status == "running" and not house.runner.drives(run.id) and house.runner.interrupted(run.id)
+    return run.status, run.reason, run.control.breaks, interrupted, house.runner.trouble(run.id), bool(record.events)
+
+
 def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """Buttons are enabled where they make sense."""
     run, status = record.run, record.run.status

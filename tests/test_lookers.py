@@ -1,0 +1,187 @@
+"""Many sessions that look on at one run: it is read once for all of them, and a look at it costs next to nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.control import Control
+from courtroom.engine.errors import NoSuchRun
+from courtroom.engine.events import Noted, StageBegan
+from courtroom.engine.latest import LatestRecords
+from courtroom.engine.record import Record
+from courtroom.models.spec import ModelSpec
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.room.drawn import Scenes
+from courtroom.settings import Settings
+from pages.parts.shared.pace import AWAY_S, LOOKS_SHARE, SHARE, Pace
+from tests.app_server import forked_app
+from tests.benchmarks.looker import Looker
+from tests.openai_server import OpenAIServer
+from tests.toy import Bench
+
+LONG_S = 3600.0
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path / "home")
+    yield bench
+    bench.close()
+
+
+def test_a_run_is_read_once_for_all_who_look_at_once_and_again_only_when_it_has_changed(bench: Bench) -> None:
+    run = bench.hear().run.id
+    many, read = 20, list[str]()
+    together = threading.Barrier(many)
+
+    def record(of: str) -> Record:
+        read.append(of)
+        return bench.runner.record(of)
+
+    latest = LatestRecords(record, bench.store.pulse)
+
+    def look(_: int) -> Record:
+        together.wait()
+        return latest.of(run)
+
+    with ThreadPoolExecutor(many) as sessions:
+        first = [*sessions.map(look, range(many))]
+        assert len(read) == 1
+        assert all(one is first[0] for one in first)
+        bench.store.add(run, [Noted(path="note", stage="", text="Mind the leg.")])
+        second = [*sessions.map(look, range(many))]
+    assert len(read) == 2
+    assert all(one is second[0] for one in second)
+    assert second[0].notes == (*first[0].notes, "Mind the leg.")
+
+
+def test_a_run_that_could_not_be_read_is_read_again_and_a_deleted_one_is_not_served(bench: Bench) -> None:
+    run = bench.hear().run.id
+    wrong: list[Exception] = [ValueError("no")]
+
+    def record(of: str) -> Record:
+        if wrong:
+            raise wrong.pop()
+        return bench.runner.record(of)
+
+    latest = LatestRecords(record, bench.store.pulse)
+    with pytest.raises(ValueError, match="no"):
+        latest.of(run)
+    assert latest.of(run).run.id == run
+    bench.store.delete(run)
+    with pytest.raises(NoSuchRun):
+        latest.of(run)
+
+
+def test_who_looks_again_soon_takes_what_another_has_just_read(bench: Bench, clock: list[float]) -> None:
+    run, asked = bench.hear().run.id, list[str]()
+
+    def pulse(of: str) -> tuple[object, ...]:
+        asked.append(of)
+        return bench.store.pulse(of)
+
+    latest = LatestRecords(bench.runner.record, pulse, lambda: clock[0])
+    first = latest.of(run, 0.2)
+    bench.store.add(run, [Noted(path="note", stage="", text="Mind the leg.")])
+    assert latest.of(run, 0.2) is first
+    assert len(asked) == 1
+    assert latest.of(run).notes == (*first.notes, "Mind the leg."), "who draws a page sees all that there is"
+    clock[0] += 0.3
+    bench.store.add(run, [Noted(path="second", stage="", text="And the arm.")])
+    assert latest.of(run, 0.2).notes == (*first.notes, "Mind the leg.", "And the arm.")
+
+
+def test_a_budget_that_is_raised_is_seen_by_everybody(bench: Bench) -> None:
+    record = bench.runner.latest.of(bench.hear().run.id)
+    budget = record.setup.budget.model_copy(update={"calls": 99})
+    bench.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": budget}))
+    assert bench.runner.latest.of(record.run.id).setup.budget.calls == 99
+
+
+def test_a_scene_is_made_once_for_each_state_of_a_run(bench: Bench) -> None:
+    record, scenes = bench.hear(), Scenes()
+    assert bench.procedures is not None
+    procedure = bench.procedures["toy"].about(record.case)
+    first = scenes.of(record, procedure)
+    assert scenes.of(record, procedure) is first
+    assert first.text.startswith("{")
+    bench.store.add(record.run.id, [Noted(path="note", stage="", text="Mind the leg.")])
+    again = bench.runner.record(record.run.id)
+    assert scenes.of(again, procedure).version != first.version
+
+
+@pytest.fixture
+def clock() -> list[float]:
+    return [100.0]
+
+
+@pytest.fixture
+def pace(clock: list[float]) -> Pace:
+    return Pace(lambda: clock[0])
+
+
+def test_pages_and_looks_come_less_often_the_more_look_on_and_the_longer_one_takes(
+    pace: Pace, clock: list[float]
+) -> None:
+    pace.drew(0.1)
+    assert pace.page_s == pace.look_s == 0.0, "nobody looks on yet"
+    pace.looked("0", 0.002)
+    assert (pace.page_s, pace.look_s) == pytest.approx((0.1 / SHARE, 0.002 / LOOKS_SHARE))
+    for number in range(50):
+        pace.looked(str(number), 0.002)
+    assert (pace.page_s, pace.look_s) == pytest.approx((50 * 0.1 / SHARE, 50 * 0.002 / LOOKS_SHARE))
+    clock[0] += AWAY_S + 1
+    pace.looked("0", 0.002)
+    assert pace.page_s == pytest.approx(0.1 / SHARE), "the others have left"
+    for _ in range(100):
+        pace.drew(0.15)
+    assert pace.page_s == pytest.approx(0.15 / SHARE)
+
+
+def test_the_first_page_which_loads_a_lot_does_not_keep_the_second_one_waiting_for_long(pace: Pace) -> None:
+    pace.drew(5.0)
+    pace.looked("0", 0.002)
+    assert pace.page_s < 1.0
+
+
+async def until(done: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    while not done():
+        await asyncio.sleep(0.02)
+
+
+def test_a_look_draws_only_what_came_and_the_page_is_drawn_anew_when_there_is_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no"), jury_size=1, rounds=1)
+    house = Courthouse(Settings(home=tmp_path))
+    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
+    house.store.set_status(run, "running")  # as if its process had died: the app goes on with it
+
+    async def looks(url: str) -> list[int]:
+        one = Looker(url, ("deliberation", {"run": run}))
+        await one.open()
+        await until(lambda: len(one.ticks) > 1)
+        ticks = [*one.ticks]
+        house.store.add(run, [StageBegan(path="later", stage="later", index=9, stage_kind="round", name="Later")])
+        await until(lambda: one.redrawn)
+        before = one.redrawn
+        house.store.set_control(run, Control(paused=True))
+        await until(lambda: one.redrawn > before)
+        await one.leave()
+        return ticks
+
+    with OpenAIServer(delay=LONG_S) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        with forked_app(tmp_path) as app:
+            ticks = asyncio.run(asyncio.wait_for(looks(app.url), 60))
+    house.close()
+    assert set(ticks) == {2}, "the pulse in its block, and no controls"

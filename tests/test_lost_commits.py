@@ -1,0 +1,94 @@
+"""A connection to PostgreSQL that is lost exactly at a commit: what was committed is not written again, and nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from courtroom.engine.payments import in_sum
+from courtroom.store.database import Database
+from courtroom.store.writer import Writer
+from tests.losing_proxy import LosingProxy, Lost
+from tests.postgres_server import PostgresServer
+from tests.test_writer import held_up
+from tests.toy import Bench, Scripted
+
+
+@pytest.fixture
+def proxied(
+    request: pytest.FixtureRequest, postgres: PostgresServer, on_postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[LosingProxy]:
+    """A store behind a proxy that loses what the test's parameter says; every store that the test opens is this one."""
+    proxy = LosingProxy(postgres.folder, request.param)
+    monkeypatch.setenv("COURTROOM_DATABASE", proxy.address_of(on_postgres))
+    monkeypatch.setattr("courtroom.store.writer.PROBE_S", 0.01)
+    yield proxy
+    proxy.close()
+
+
+EITHER: tuple[Lost, ...] = ("request", "reply")
+
+
+@pytest.mark.parametrize("proxied", EITHER, indirect=True)
+def test_a_run_whose_commits_are_lost_has_paid_what_it_would_have_paid(tmp_path: Path, proxied: LosingProxy) -> None:
+    bench = Bench(tmp_path / "home", Scripted(hold=asyncio.Event()))
+    run = bench.start()
+    bench.runner.go(run)
+    assert bench.model.asked.wait(60)
+    proxied.left = 3
+    assert bench.model.hold is not None
+    bench.runner._loop.call(bench.model.hold.set)
+    bench.runner.wait(run, 60)
+    assert proxied.happened > 0
+    proxied.left = 0
+    other = bench.start(seed=1)
+    bench.runner.go(other)
+    bench.runner.wait(other, 60)
+    paid, undisturbed = (in_sum(bench.store.payments.of(one).values()) for one in (run, other))
+    record = bench.runner.record(run)
+    assert record.run.status == "done"
+    assert (paid.calls, paid.tokens, paid.cost) == (undisturbed.calls, undisturbed.tokens, undisturbed.cost)
+    assert paid.calls == len(bench.model.history) / 2 == len(record.calls)
+    bench.close()
+
+
+def payments(database: Database, name: str) -> Callable[[], str]:
+    """A write of one payment."""
+
+    def write() -> str:
+        database.connection.execute(
+            "INSERT INTO payments (run, path, key, calls, attempts, prompt, completion, cost, at)"
+            " VALUES ('a-run', ?, '', 1, 1, 1, 1, 0.5, 0)",
+            (name,),
+        )
+        return name
+
+    return write
+
+
+@pytest.mark.parametrize("proxied", EITHER, indirect=True)
+def test_each_write_of_a_batch_in_doubt_has_its_own_result(proxied: LosingProxy, on_postgres: str) -> None:
+    database, direct = Database(SecretStr(proxied.address_of(on_postgres))), Database(SecretStr(on_postgres))
+    writer = Writer(database)
+
+    def wrong() -> None:
+        raise ValueError("no")
+
+    goes_on = held_up(writer)
+    good = [writer.put(payments(database, str(number))) for number in range(20)]
+    bad = writer.put(wrong)
+    proxied.left = 1
+    goes_on.set()
+    assert [one.result(60) for one in good] == [str(number) for number in range(20)]
+    with pytest.raises(ValueError, match="no"):
+        bad.result(60)
+    assert proxied.happened == 1
+    rows = direct.connection.execute("SELECT count(*), sum(cost) FROM payments").fetchone()
+    assert tuple(rows) == (20, 10)
+    writer.close()
+    for one in (database, direct):
+        one.close()
