@@ -5,7 +5,7 @@ from __future__ import annotations
 from courtroom.media.store import MediaStore
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.connections import Connections
-from courtroom.models.limits import Limits
+from courtroom.models.limits import Turns
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.offline import Methods, OfflineModel
 from courtroom.models.request import Reply, Request, Watch
@@ -24,7 +24,7 @@ class ModelPool:
         self,
         media: MediaStore,
         connections: Connections | None = None,
-        limits: Limits | None = None,
+        limits: Turns | None = None,
         *,
         offline: Methods | None = None,
         capabilities: Capabilities | None = None,
