@@ -11,11 +11,15 @@ from courtroom.engine.house import House
 from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.search import Knowledge
+from courtroom.settings import Settings
+from courtroom.store.database import Database
 
 
 class ExperimentHouse(House, Protocol):
     """What an experiment needs of the courthouse."""
 
+    settings: Settings
+    database: Database
     datasets: Datasets
 
     @property
