@@ -82,7 +82,7 @@ class Cells:
         if not (address := self._house.settings.dask):
             yield
             return
-        async with reached(address, self._house, job) as self._clusters[job]:
+        async with reached(address, self._house, self._store.experiment(job)) as self._clusters[job]:
             try:
                 yield
             finally:
@@ -95,7 +95,7 @@ class Cells:
             CourtroomError: it can't.
         """
         if address := self._house.settings.dask:
-            async with reached(address, self._house, job):
+            async with reached(address, self._house, self._store.experiment(job)):
                 pass
 
     def at_once(self, job: str) -> int:

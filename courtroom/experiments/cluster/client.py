@@ -17,6 +17,7 @@ from courtroom.experiments.cell_runs import CellEnd, NotDriven
 from courtroom.experiments.cluster.turns import TurnsAtScheduler
 from courtroom.experiments.cluster.worker import AtWorker, drive, examine_worker
 from courtroom.experiments.plan import Cell
+from courtroom.experiments.store import StoredExperiment
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ class DaskCells:
         """See `Brings`."""
         plain = cell.model_dump_json(include=set(Cell.model_fields))
         key = f"{PACKAGE}-{cell.run}-{secrets.token_hex(4)}"
-        future = self._client.submit(drive, self._experiment, plain, key=key, pure=False)
+        future = self._client.submit(drive, self._experiment, runner.driver.owner, plain, key=key, pure=False)
         try:
             return CellEnd.model_validate_json(await future)
         except KilledWorker as error:
@@ -54,7 +55,7 @@ class DaskCells:
 
 
 @asynccontextmanager
-async def connected(address: str, experiment: str) -> AsyncIterator[DaskCells]:
+async def connected(address: str, kept: StoredExperiment) -> AsyncIterator[DaskCells]:
     """A cluster that can be used. Lives on the engine's loop.
 
     Raises:
@@ -68,13 +69,13 @@ async def connected(address: str, experiment: str) -> AsyncIterator[DaskCells]:
             f"The Dask cluster at {address} can't be reached. Start its scheduler, or check the address: tcp://HOST:8786."
         ) from error
     try:
-        await _check(client, address, experiment)
-        yield DaskCells(client, address, experiment)
+        await _check(client, address, kept)
+        yield DaskCells(client, address, kept.id)
     finally:
         await client.close()
 
 
-async def _check(client: Client, address: str, experiment: str) -> None:
+async def _check(client: Client, address: str, kept: StoredExperiment) -> None:
     asked: Any = client.get_versions(packages=[PACKAGE])  # to be awaited, as the client is asynchronous
     versions = await asked
     if not versions["workers"]:
@@ -88,7 +89,7 @@ async def _check(client: Client, address: str, experiment: str) -> None:
             )
     await client.register_plugin(TurnsAtScheduler())
     await client.register_plugin(AtWorker())
-    found = await client.run(examine_worker, experiment)
+    found = await client.run(examine_worker, kept.id, kept.created)
     if why := next(filter(None, found.values()), ""):
         raise CourtroomError(why)
 

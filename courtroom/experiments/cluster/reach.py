@@ -10,6 +10,7 @@ from importlib import import_module
 from courtroom.errors import CourtroomError
 from courtroom.experiments.cell_runs import Brings
 from courtroom.experiments.ports import ExperimentHouse
+from courtroom.experiments.store import StoredExperiment
 
 MISSING = "A Dask cluster needs the extra `dask`: pip install 'courtroom[dask]'."
 NOT_SHARED = (
@@ -19,7 +20,7 @@ NOT_SHARED = (
 
 
 @asynccontextmanager
-async def reached(address: str, house: ExperimentHouse, experiment: str) -> AsyncIterator[Brings]:
+async def reached(address: str, house: ExperimentHouse, kept: StoredExperiment) -> AsyncIterator[Brings]:
     """The cluster at an address, tried: who brings cells of an experiment to their ends there.
 
     Raises:
@@ -33,5 +34,5 @@ async def reached(address: str, house: ExperimentHouse, experiment: str) -> Asyn
         raise CourtroomError(MISSING) from error
     from courtroom.experiments.cluster.client import connected
 
-    async with connected(address, experiment) as cells:
+    async with connected(address, kept) as cells:
         yield cells

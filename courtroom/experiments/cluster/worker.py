@@ -27,23 +27,27 @@ NAME = "courtroom"
 ELSEWHERE = "A worker of the Dask cluster has another store. Set its COURTROOM_DATABASE to the one that is used here."
 
 
-def drive(experiment: str, cell: str) -> str:
-    """Bring a cell to its end; the task of a cell, in a thread of a worker's. Both are JSON: a `Cell`, and a `CellEnd`.
+def drive(experiment: str, owner: str, cell: str) -> str:
+    """Bring a cell to its end; the task of a cell, in a thread of a worker's.
+
+    Args:
+        owner: who drives the experiment.
+        cell: a `Cell` as JSON; what comes back is a `CellEnd` as JSON.
 
     Raises:
         NotDriven: this worker can't drive any cell of the experiment.
         CourtroomError: it can't drive this one.
     """
-    return _at(get_worker()).cells.drive(experiment, Cell.model_validate_json(cell)).model_dump_json()
+    return _at(get_worker()).cells.drive(experiment, owner, Cell.model_validate_json(cell)).model_dump_json()
 
 
-async def examine_worker(experiment: str, dask_worker: Worker) -> str:
-    """Why a worker can't drive an experiment's cells; empty where it can."""
+async def examine_worker(experiment: str, created: float, dask_worker: Worker) -> str:
+    """Why a worker can't drive the cells of an experiment that was put on record at a time; empty where it can."""
     try:
-        await asyncio.to_thread(lambda: _at(dask_worker).cells.runs_of(experiment))
+        there = await asyncio.to_thread(lambda: _at(dask_worker).cells.created(experiment))
     except CourtroomError as error:
         return str(error)
-    return ""
+    return "" if there == created else ELSEWHERE
 
 
 class AtWorker(WorkerPlugin):
@@ -91,27 +95,34 @@ class WorkerCells:
         self._under_way: dict[asyncio.Task[CellEnd] | None, tuple[str, str]] = {}
         """The experiment and the run of each task on the loop."""
 
-    def drive(self, experiment: str, cell: Cell) -> CellEnd:
+    def drive(self, experiment: str, owner: str, cell: Cell) -> CellEnd:
         """Bring a cell to its end, and wait for it; see `drive`."""
         runner = self.house.runner
-        return runner.do(self._drive(experiment, cell, runner)).result()
+        return runner.do(self._drive(experiment, owner, cell, runner)).result()
 
-    def runs_of(self, experiment: str) -> CellRuns:
-        """Who brings cells of an experiment to their ends here.
+    def created(self, experiment: str) -> float | None:
+        """When an experiment was put on record; None where it is not."""
+        try:
+            return self._store.experiment(experiment).created
+        except NoSuchExperiment:
+            return None
+
+    def _runs_of(self, experiment: str, owner: str) -> CellRuns | None:
+        """Who brings cells of an experiment to their ends here; None where it is halted.
 
         Raises:
-            NotDriven: it is not in this store.
+            NotDriven: whoever drives it has another store, or drives it no longer.
         """
+        if self._store.lease.holder(experiment)[0] != owner:
+            raise NotDriven(ELSEWHERE)
+        if self._store.status(experiment) != "running":
+            return None
         if experiment not in self._runs:
-            try:
-                self._runs[experiment] = CellRuns(self._store.experiment(experiment), self.house)
-            except NoSuchExperiment as error:
-                raise NotDriven(ELSEWHERE) from error
+            self._runs[experiment] = CellRuns(self._store.experiment(experiment), self.house)
         return self._runs[experiment]
 
-    async def _drive(self, experiment: str, cell: Cell, runner: Runner) -> CellEnd:
-        runs = await asyncio.to_thread(self.runs_of, experiment)
-        if await asyncio.to_thread(self._store.status, experiment) != "running":
+    async def _drive(self, experiment: str, owner: str, cell: Cell, runner: Runner) -> CellEnd:
+        if (runs := await asyncio.to_thread(self._runs_of, experiment, owner)) is None:
             return CellEnd(status="paused")
         if not self._under_way:
             runner.watch(self._watch(runner))
