@@ -15,9 +15,10 @@ from courtroom.engine.runner import Runner
 from courtroom.errors import CourtroomError
 from courtroom.experiments.cell_runs import CellEnd, NotDriven
 from courtroom.experiments.cluster.turns import TurnsAtScheduler
-from courtroom.experiments.cluster.worker import AtWorker, drive, examine_worker
+from courtroom.experiments.cluster.worker import OTHER_VERSION, AtWorker, drive, examine_worker
 from courtroom.experiments.plan import Cell
 from courtroom.experiments.store import StoredExperiment
+from courtroom.version import __version__
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +40,14 @@ class DaskCells:
         """See `Brings`."""
         plain = cell.model_dump_json(include=set(Cell.model_fields))
         key = f"{PACKAGE}-{cell.run}-{secrets.token_hex(4)}"
-        future = self._client.submit(drive, self._experiment, runner.driver.owner, plain, key=key, pure=False)
+        future = self._client.submit(
+            drive, self._experiment, runner.driver.owner, __version__, plain, key=key, pure=False
+        )
         try:
             return CellEnd.model_validate_json(await future)
+        except (ImportError, AttributeError) as error:
+            log.warning("cell %s: %s", cell.run, error)
+            raise NotDriven(OTHER_VERSION) from error
         except KilledWorker as error:
             log.warning("cell %s: %s", cell.run, error)
             raise CourtroomError(
@@ -84,8 +90,8 @@ async def _check(client: Client, address: str, kept: StoredExperiment) -> None:
     for place in (versions["scheduler"], *versions["workers"].values()):
         if (theirs := _version(place)) != mine:
             raise CourtroomError(
-                f"The Dask cluster at {address} has Courtroom {theirs or 'nowhere'}, and this is Courtroom {mine}. Install the "
-                "same version for its scheduler and its workers."
+                f"The scheduler and the workers of the Dask cluster at {address} need Courtroom {mine}, as it is here; one of them "
+                f"has {theirs or 'none'}. Install the same version."
             )
     await client.register_plugin(TurnsAtScheduler())
     await client.register_plugin(AtWorker())

@@ -17,6 +17,7 @@ from courtroom.experiments.cluster.turns import TurnsAtWorker
 from courtroom.experiments.plan import Cell
 from courtroom.experiments.store import NoSuchExperiment
 from courtroom.store.failures import OUTAGES
+from courtroom.version import __version__
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -26,18 +27,23 @@ log = logging.getLogger(__name__)
 NAME = "courtroom"
 ELSEWHERE = "A worker of the Dask cluster has another store. Set its COURTROOM_DATABASE to the one that is used here."
 
+OTHER_VERSION = "A worker of the Dask cluster has another version of Courtroom. Install the same one there."
 
-def drive(experiment: str, owner: str, cell: str) -> str:
+
+def drive(experiment: str, owner: str, version: str, cell: str) -> str:
     """Bring a cell to its end; the task of a cell, in a thread of a worker's.
 
     Args:
         owner: who drives the experiment.
+        version: theirs of this program.
         cell: a `Cell` as JSON; what comes back is a `CellEnd` as JSON.
 
     Raises:
         NotDriven: this worker can't drive any cell of the experiment.
         CourtroomError: it can't drive this one.
     """
+    if version != __version__:
+        raise NotDriven(OTHER_VERSION)
     return _at(get_worker()).cells.drive(experiment, owner, Cell.model_validate_json(cell)).model_dump_json()
 
 
