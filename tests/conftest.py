@@ -39,6 +39,7 @@ KILLS = re.compile(r"_kill(ed)?(_|$)")
 SLOW = {
     "test_chroma_server.py",
     "test_closing.py",
+    "test_dask.py",
     "test_docs.py",
     "test_figures.py",
     "test_forks.py",
