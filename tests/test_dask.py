@@ -39,7 +39,12 @@ from tests.test_experiment_training import TESTED, TRAINED
 from tests.test_experiments import SINGLE, TEXTS, TRIAL, spec, texts
 from tests.test_resilience import asked_by
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:distributed.*", "ignore::ResourceWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning:distributed.*",
+    "ignore::ResourceWarning",
+    # A connection of Dask's that could not be made in time.
+    "ignore:coroutine 'wait_for' was never awaited:RuntimeWarning",
+)
 
 AT_ONCE = 4
 """Cells at once on each worker."""

@@ -42,3 +42,7 @@ class ExperimentHouse(House, Protocol):
     def price(self, estimate: Estimate) -> float | None:
         """US dollars that an estimate comes to."""
         ...
+
+    def close(self) -> None:
+        """Let go of the store."""
+        ...

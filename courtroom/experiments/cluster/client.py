@@ -15,7 +15,7 @@ from courtroom.engine.runner import Runner
 from courtroom.errors import CourtroomError
 from courtroom.experiments.cell_runs import CellEnd, NotDriven
 from courtroom.experiments.cluster.turns import TurnsAtScheduler
-from courtroom.experiments.cluster.worker import OTHER_VERSION, AtWorker, drive, examine_worker
+from courtroom.experiments.cluster.worker import OTHER_VERSION, AtWorker, Opens, drive, examine_worker
 from courtroom.experiments.plan import Cell
 from courtroom.experiments.store import StoredExperiment
 from courtroom.version import __version__
@@ -61,8 +61,11 @@ class DaskCells:
 
 
 @asynccontextmanager
-async def connected(address: str, kept: StoredExperiment) -> AsyncIterator[DaskCells]:
+async def connected(address: str, kept: StoredExperiment, opens: Opens) -> AsyncIterator[DaskCells]:
     """A cluster that can be used. Lives on the engine's loop.
+
+    Args:
+        opens: opens the house of a worker.
 
     Raises:
         CourtroomError: it can't be reached, has another version, or its workers have another store.
@@ -75,13 +78,18 @@ async def connected(address: str, kept: StoredExperiment) -> AsyncIterator[DaskC
             f"The Dask cluster at {address} can't be reached. Start its scheduler, or check the address: tcp://HOST:8786."
         ) from error
     try:
-        await _check(client, address, kept)
+        await _check(client, address)
+        await client.register_plugin(TurnsAtScheduler())
+        await client.register_plugin(AtWorker(opens))
+        found = await client.run(examine_worker, kept.id, kept.created)
+        if why := next(filter(None, found.values()), ""):
+            raise CourtroomError(why)
         yield DaskCells(client, address, kept.id)
     finally:
         await client.close()
 
 
-async def _check(client: Client, address: str, kept: StoredExperiment) -> None:
+async def _check(client: Client, address: str) -> None:
     asked: Any = client.get_versions(packages=[PACKAGE])  # to be awaited, as the client is asynchronous
     versions = await asked
     if not versions["workers"]:
@@ -93,11 +101,6 @@ async def _check(client: Client, address: str, kept: StoredExperiment) -> None:
                 f"The scheduler and the workers of the Dask cluster at {address} need Courtroom {mine}, as it is here; one of them "
                 f"has {theirs or 'none'}. Install the same version."
             )
-    await client.register_plugin(TurnsAtScheduler())
-    await client.register_plugin(AtWorker())
-    found = await client.run(examine_worker, kept.id, kept.created)
-    if why := next(filter(None, found.values()), ""):
-        raise CourtroomError(why)
 
 
 def _version(place: Mapping[str, Any]) -> str | None:

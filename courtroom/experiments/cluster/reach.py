@@ -34,5 +34,5 @@ async def reached(address: str, house: ExperimentHouse, kept: StoredExperiment) 
         raise CourtroomError(MISSING) from error
     from courtroom.experiments.cluster.client import connected
 
-    async with connected(address, kept) as cells:
+    async with connected(address, kept, type(house)) as cells:
         yield cells

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from distributed import Worker, WorkerPlugin, get_worker
 
@@ -15,14 +15,16 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments.cell_runs import CellEnd, CellRuns, NotDriven
 from courtroom.experiments.cluster.turns import TurnsAtWorker
 from courtroom.experiments.plan import Cell
-from courtroom.experiments.store import NoSuchExperiment
+from courtroom.experiments.ports import ExperimentHouse
+from courtroom.experiments.store import ExperimentStore, NoSuchExperiment
 from courtroom.store.failures import OUTAGES
 from courtroom.version import __version__
 
-if TYPE_CHECKING:
-    from courtroom.courthouse import Courthouse
-
 log = logging.getLogger(__name__)
+
+Opens = Callable[..., ExperimentHouse]
+"""Opens what a process needs of the store that its environment names, given the `limits` of models: a class, so that only its name
+goes to workers."""
 
 NAME = "courtroom"
 ELSEWHERE = "A worker of the Dask cluster has another store. Set its COURTROOM_DATABASE to the one that is used here."
@@ -62,6 +64,9 @@ class AtWorker(WorkerPlugin):
     name = NAME
     idempotent = True
 
+    def __init__(self, opens: Opens) -> None:
+        self._opens = opens
+
     def setup(self, worker: Worker) -> None:
         """Get ready for cells."""
         self._turns, self._lock = TurnsAtWorker(worker), threading.Lock()
@@ -80,12 +85,10 @@ class AtWorker(WorkerPlugin):
         Raises:
             NotDriven: its store can't be opened.
         """
-        from courtroom.courthouse import Courthouse
-
         with self._lock:
             if self._cells is None:
                 try:
-                    self._cells = WorkerCells(Courthouse(limits=self._turns))
+                    self._cells = WorkerCells(self._opens(limits=self._turns))
                 except CourtroomError as error:
                     raise NotDriven(f"A worker of the Dask cluster can't open the store: {error}") from error
             return self._cells
@@ -94,9 +97,9 @@ class AtWorker(WorkerPlugin):
 class WorkerCells:
     """Cells of all experiments that one worker drives."""
 
-    def __init__(self, house: Courthouse) -> None:
+    def __init__(self, house: ExperimentHouse) -> None:
         self.house = house
-        self._store = house.experiments.store
+        self._store = ExperimentStore(house.database)
         self._runs: dict[str, CellRuns] = {}
         self._under_way: dict[asyncio.Task[CellEnd] | None, tuple[str, str]] = {}
         """The experiment and the run of each task on the loop."""
