@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from distributed import Client, KilledWorker
@@ -70,14 +70,16 @@ async def connected(address: str, kept: StoredExperiment, opens: Opens) -> Async
     Raises:
         CourtroomError: it can't be reached, has another version, or its workers have another store.
     """
-    try:
-        client = await Client(address, asynchronous=True, timeout=REACH_S, set_as_default=False)
-    except (OSError, ValueError) as error:
-        log.warning("the Dask cluster at %s: %s", address, error)
-        raise CourtroomError(
-            f"The Dask cluster at {address} can't be reached. Start its scheduler, or check the address: tcp://HOST:8786."
-        ) from error
-    try:
+    async with AsyncExitStack() as stack:
+        try:
+            client = Client(address, asynchronous=True, timeout=REACH_S, set_as_default=False)
+            stack.push_async_callback(client.close)
+            await client
+        except (OSError, ValueError) as error:
+            log.warning("the Dask cluster at %s: %s", address, error)
+            raise CourtroomError(
+                f"The Dask cluster at {address} can't be reached. Start its scheduler, or check the address: tcp://HOST:8786."
+            ) from error
         await _check(client, address)
         await client.register_plugin(TurnsAtScheduler())
         await client.register_plugin(AtWorker(opens))
@@ -85,8 +87,6 @@ async def connected(address: str, kept: StoredExperiment, opens: Opens) -> Async
         if why := next(filter(None, found.values()), ""):
             raise CourtroomError(why)
         yield DaskCells(client, address, kept.id)
-    finally:
-        await client.close()
 
 
 async def _check(client: Client, address: str) -> None:
