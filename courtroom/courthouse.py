@@ -37,6 +37,7 @@ from courtroom.models.apart import refuse
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.connections import Connections
 from courtroom.models.keys import scrubbed
+from courtroom.models.limits import Turns
 from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
@@ -60,8 +61,6 @@ from courtroom.sweeps.sweeper import Sweeper
 if TYPE_CHECKING:
     from courtroom.datasets.imports import DatasetImports
     from courtroom.experiments.lab import Lab
-
-if TYPE_CHECKING:
     from courtroom.report.run_files import RunFiles
 
 
@@ -73,6 +72,7 @@ class Courthouse:
         streaming: whether answers stream into the page as they arrive.
         connections: among Streamlit's secrets, beside those of the settings.
         procedures: more of them, as in the test of one that isn't installed.
+        limits: those of models, where several processes share them.
 
     Raises:
         StoreError: the store can't be used.
@@ -86,9 +86,10 @@ class Courthouse:
         streaming: bool = False,
         connections: Mapping[str, Any] | None = None,
         procedures: Iterable[Procedure] = (),
+        limits: Turns | None = None,
     ) -> None:
         self.settings = settings or from_environment()
-        self._more = tuple(procedures)
+        self._more, self._limits = tuple(procedures), limits
         self.connections = Connections.read(self.settings.connections, connections)
         self.database = Database(self.settings.database)
         self._log = LogFile(self.settings.log_file, self.settings.log == "json", scrubbed)
@@ -217,7 +218,7 @@ class Courthouse:
         """All models that can be asked."""
         methods = (METHODS, *(one.offline for one in self.procedures.values()))
         offline = {task: method for one in methods for task, method in one.items()}
-        return ModelPool(self.media, self.connections, offline=offline, capabilities=self.capabilities)
+        return ModelPool(self.media, self.connections, self._limits, offline=offline, capabilities=self.capabilities)
 
     @property
     def runner(self) -> Runner:

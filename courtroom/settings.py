@@ -30,6 +30,9 @@ class Settings(BaseSettings):
     data_folder: Path | None = None
     """The folder whose files and folders visitors of the app may import as datasets; None is none of the server's files."""
 
+    dask: str = Field("", pattern=r"^[^@]*$")
+    """The address of a Dask cluster's scheduler, which drives the cells of experiments; empty drives them here."""
+
     server: SecretStr | None = Field(default=None, validation_alias=AliasChoices("server", "COURTROOM_DATABASE"))
     """The address of a PostgreSQL database; None keeps everything in one SQLite file. It may have a password in it."""
 

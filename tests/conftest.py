@@ -42,6 +42,7 @@ SLOW = {
     "test_big_store.py",
     "test_chroma_server.py",
     "test_closing.py",
+    "test_dask.py",
     "test_docs.py",
     "test_figures.py",
     "test_forks.py",

@@ -35,6 +35,7 @@ NOT_RUN = {
     "uv",
     "docker",
     "chroma",
+    "dask",
     "litellm",
     "ruff",
     "mypy",

@@ -11,6 +11,7 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from courtroom.store.log import LogFile
 from tests.openai_server import OpenAIServer
 
 FORGED = "2026-01-01 00:00:00,000 INFO courtroom: all is well"
@@ -98,3 +99,10 @@ def test_an_exception_in_a_log_in_json_is_part_of_its_line(tmp_path: Path) -> No
     told = json.loads(line)
     assert (told["level"], told["logger"], told["message"]) == ("ERROR", "courtroom.models", "failed")
     assert told["error"].endswith(f"ValueError: no …\n{FORGED}")
+
+
+def test_a_log_makes_its_folder(tmp_path: Path) -> None:
+    log = LogFile(tmp_path / "home" / "courtroom.log")
+    LOG.warning("first")
+    log.close()
+    assert len(written(tmp_path / "home" / "courtroom.log")) == 1

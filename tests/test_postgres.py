@@ -362,6 +362,47 @@ def test_a_run_whose_server_is_killed_is_driven_on_by_another_and_nothing_is_ask
     assert asked == on_record() - known
 
 
+def test_a_question_that_two_servers_have_at_once_is_asked_by_one_and_the_other_waits_for_the_answer(
+    on_postgres: str, tmp_path: Path
+) -> None:
+    first, second = (Bench(tmp_path / name, Scripted(hold=asyncio.Event())) for name in ("first", "second"))
+    runs = [bench.start() for bench in (first, second)]
+    first.runner.go(runs[0])
+    assert first.model.asked.wait(60)
+    second.runner.go(runs[1])
+    until(lambda: len(second.asker._under_way) == 3, "the other's questions")
+    until(lambda: second.database.claims is not None and second.asker._not_ours == {*second.asker._under_way}, "claims")
+    for bench in (second, first):
+        assert bench.model.hold is not None
+        bench.runner._loop.call(bench.model.hold.set)
+    for bench, run in zip((first, second), runs, strict=True):
+        bench.runner.wait(run, 60)
+    asked = Counter(request.key for bench in (first, second) for request in bench.model.history)
+    found = [bench.runner.record(run) for bench, run in zip((first, second), runs, strict=True)]
+    assert [record.run.status for record in found] == ["done", "done"]
+    assert set(asked.values()) == {1}
+    assert sum(record.asked for record in found) == len(asked)
+    for bench in (first, second):
+        bench.close()
+
+
+def test_what_a_killed_process_had_claimed_is_free_and_what_a_living_one_has_is_not(
+    database: Database, on_postgres: str, postgres: PostgresServer
+) -> None:
+    other = Database(SecretStr(on_postgres))
+    assert database.claims is not None
+    assert other.claims is not None
+    assert other.claims.take(["a", "b"]) == [True, True]
+    assert database.claims.take(["b", "c"]) == [False, True]
+    other.claims.release(["b"])
+    assert database.claims.take(["a", "b"]) == [False, True]
+    end_connections(database, postgres)  # as when the process is gone
+    with pytest.raises(ServerError):
+        database.claims.take(["a"])
+    assert database.claims.take(["a"]) == [True]
+    other.close()
+
+
 def test_the_doctor_sets_aside_a_row_that_can_not_be_read(tmp_path: Path, on_postgres: str) -> None:
     settings = Settings(home=tmp_path)
     house = Courthouse(settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +54,21 @@ class AnswerStore:
                 for key, (request, reply) in entries.items()
             ],
         )
+
+    @property
+    def shared(self) -> bool:
+        """Whether processes of several machines may use this store."""
+        return self._database.claims is not None
+
+    def claim(self, keys: Sequence[str]) -> list[bool]:
+        """Claim questions for this process until they are released or it ends; whether each is this one's."""
+        return self._database.claims.take([f"answer/{key}" for key in keys]) if self._database.claims else []
+
+    def release(self, keys: Sequence[str]) -> list[None]:
+        """Let others claim questions."""
+        if self._database.claims:
+            self._database.claims.release([f"answer/{key}" for key in keys])
+        return [None] * len(keys)
 
     def reply(self, key: str) -> Reply | None:
         """The answer on record under this key."""

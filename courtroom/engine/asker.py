@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 
 from courtroom.engine.answers import AnswerStore, Arrived
+from courtroom.engine.gathered import Gathered
 from courtroom.engine.payments import Payer, Payment
 from courtroom.engine.ports import Permit
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Model, Reply, Request, Watch
+from courtroom.models.spec import OFFLINE
 from courtroom.models.telemetry import NO_TELEMETRY, Telemetry
+from courtroom.store.failures import OUTAGES, passing
 from courtroom.store.writer import Writer
+
+log = logging.getLogger(__name__)
+
+AGAIN_S = 0.1
+"""How often it is tried again to claim a question that another process asks."""
 
 
 class Asker:
-    """Asks each question once, however many runs want to know, and keeps the answer before giving it."""
+    """Asks each question once, however many runs want to know, and keeps the answer before giving it.
+
+    Where several processes share a store, whoever asks a question has claimed it before; the others wait for the answer.
+    """
 
     def __init__(self, answers: AnswerStore, model: Model, writer: Writer, telemetry: Telemetry = NO_TELEMETRY) -> None:
         self._answers, self._model, self._writer, self._telemetry = answers, model, writer, telemetry
-        self._under_way: dict[str, asyncio.Task[Reply]] = {}
-        self._persons: set[str] = set()
+        self._under_way: dict[str, asyncio.Task[tuple[Reply, bool]]] = {}
+        self._not_ours: set[str] = set()
+        """Questions under way whose answers a person, or another process, has yet to give."""
+        self._claims: Gathered[str, bool] = Gathered(lambda keys: asyncio.to_thread(answers.claim, keys))
+        self._releases: Gathered[str, None] = Gathered(lambda keys: asyncio.to_thread(answers.release, keys))
         self._arrived: list[Arrived] = []
         self._on_disk: asyncio.Future[None] | None = None
 
@@ -37,36 +54,65 @@ class Asker:
                 return reply, False
             call = self._under_way.get(request.key)
             if call is not None:
-                return await asyncio.shield(call), False
+                return (await asyncio.shield(call))[0], False
             if (later := permit()) is None:
                 break
             await later
         call = asyncio.create_task(self._ask(request, payer, watch, by or self._model))
         self._under_way[request.key] = call
         if by is not None:
-            self._persons.add(request.key)
+            self._not_ours.add(request.key)
         call.add_done_callback(lambda done: self._done(request.key, done))
-        return await asyncio.shield(call), True
+        return await asyncio.shield(call)
 
     async def finish(self) -> None:
-        """Wait for all calls under way; their answers are on disk afterwards. Nobody waits for a person."""
-        for key in self._persons & self._under_way.keys():
+        """Wait for all calls under way; their answers are on disk afterwards. Nobody waits for a person or another process."""
+        for key in self._not_ours & self._under_way.keys():
             self._under_way[key].cancel()
         await asyncio.gather(*self._under_way.values(), return_exceptions=True)
 
-    async def _ask(self, request: Request, payer: Payer, watch: Watch | None, model: Model) -> Reply:
+    async def _ask(self, request: Request, payer: Payer, watch: Watch | None, model: Model) -> tuple[Reply, bool]:
+        """The answer, and whether it was asked for here."""
+        async with self._claimed(request):
+            if self._answers.shared and (there := self._answers.reply(request.key)) is not None:
+                return there, False
+            try:
+                with self._telemetry.call(payer.run, payer.path, request.spec.id) as told:
+                    try:
+                        reply = told.paid = await model.answer(request, watch)
+                    except ModelError as failure:
+                        told.paid = failure.paid
+                        raise
+            except ModelError as failure:
+                await self._kept(Arrived(request, payer, None, Payment.of(failure.paid)))
+                raise
+            await self._kept(Arrived(request, payer, reply, Payment.of(reply)))
+            return reply, True
+
+    @asynccontextmanager
+    async def _claimed(self, request: Request) -> AsyncIterator[None]:
+        """Wait until no other process asks this, and have others wait meanwhile."""
+        key = request.key
+        if not self._answers.shared or request.spec.id == OFFLINE or key in self._not_ours:
+            yield
+            return
+        self._not_ours.add(key)
+        while not await self._claim(key):  # noqa: ASYNC110  another process, which can't notify this one
+            await asyncio.sleep(AGAIN_S)
+        self._not_ours.discard(key)
         try:
-            with self._telemetry.call(payer.run, payer.path, request.spec.id) as told:
-                try:
-                    reply = told.paid = await model.answer(request, watch)
-                except ModelError as failure:
-                    told.paid = failure.paid
-                    raise
-        except ModelError as failure:
-            await self._kept(Arrived(request, payer, None, Payment.of(failure.paid)))
-            raise
-        await self._kept(Arrived(request, payer, reply, Payment.of(reply)))
-        return reply
+            yield
+        finally:
+            await self._releases(key)
+
+    async def _claim(self, key: str) -> bool:
+        try:
+            return await self._claims(key)
+        except OUTAGES as error:
+            if not passing(error):
+                raise
+            log.warning("a question could not be claimed, and is tried again: %s", error)
+            return False
 
     def _kept(self, arrived: Arrived) -> asyncio.Future[None]:
         """Done when the answer and what it cost are on disk. Answers that arrive together are written together.
@@ -87,9 +133,9 @@ class Asker:
         written = asyncio.wrap_future(self._writer.put(partial(self._answers.keep, arrived)))
         written.add_done_callback(partial(_pass_on, done))
 
-    def _done(self, key: str, call: asyncio.Task[Reply]) -> None:
+    def _done(self, key: str, call: asyncio.Task[tuple[Reply, bool]]) -> None:
         self._under_way.pop(key, None)
-        self._persons.discard(key)
+        self._not_ours.discard(key)
         if not call.cancelled():
             call.exception()  # seen here, so that a call nobody waits for any more is not reported as lost
 

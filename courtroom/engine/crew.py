@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -60,6 +61,14 @@ class Work(Protocol[C]):
 
     what: str
     """A word for it, as in the log."""
+
+    def held(self, job: str) -> AbstractAsyncContextManager[None]:
+        """What is held while the job is driven, such as a connection.
+
+        Raises:
+            CourtroomError: it can't be had; the job is paused, with this as the reason.
+        """
+        ...
 
     def at_once(self, job: str) -> int:
         """How many of its cells may be under way at once."""
@@ -169,7 +178,8 @@ class Crew(Generic[C]):
         hand = Hand(self._jobs.lease, job, runner.driver.owner, self._writer, wrong)
         say = partial(self._jobs.set_status, job)
         try:
-            await self._run_all(job, runner, hand)
+            async with self._work.held(job):
+                await self._run_all(job, runner, hand)
         except CourtroomError as error:
             hand.do(partial(say, "paused", str(error)))
         except Exception:  # noqa: BLE001  nobody awaits this task: what goes wrong is reported on the job and in the log

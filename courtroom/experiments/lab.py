@@ -30,7 +30,8 @@ class Lab:
         self.store = store
         self.repeats = Repeats(house)
         self._house = house
-        self._crew = Crew(store, Cells(store, house), house.writer, lambda: house.runner)
+        self._cells = Cells(store, house)
+        self._crew = Crew(store, self._cells, house.writer, lambda: house.runner)
 
     # --- before ---------------------------------------------------------------------------------------------
 
@@ -70,7 +71,10 @@ class Lab:
         """Start the remaining cells; the experiment's id.
 
         Args:
-            keys: what the person typed who starts it; see `Runner.go`.
+            keys: what the person typed who starts it; see `Runner.go`. On a cluster, workers have keys of their own.
+
+        Raises:
+            CourtroomError: the settings name a cluster that can't be used.
         """
         kept = self.store.experiment(name)
         if kept.status != "done" or any(state == "waiting" for _, state in self.store.counts(kept.id)):
@@ -86,6 +90,7 @@ class Lab:
         return many
 
     def _go(self, name: str, keys: Mapping[str, str] | None) -> None:
+        self._house.runner.do(self._cells.try_cluster(name)).result()
         # A person has them go on: that a process ended twice while it drove many of them says nothing of any one.
         self._house.store.lost.forget(*(cell.run for cell in self.store.cells(name, "waiting")))
         self._crew.go(name, keys)

@@ -11,11 +11,15 @@ from courtroom.engine.house import House
 from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.search import Knowledge
+from courtroom.settings import Settings
+from courtroom.store.database import Database
 
 
 class ExperimentHouse(House, Protocol):
     """What an experiment needs of the courthouse."""
 
+    settings: Settings
+    database: Database
     datasets: Datasets
 
     @property
@@ -37,4 +41,8 @@ class ExperimentHouse(House, Protocol):
 
     def price(self, estimate: Estimate) -> float | None:
         """US dollars that an estimate comes to."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the store."""
         ...

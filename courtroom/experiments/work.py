@@ -5,34 +5,26 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
-from courtroom.cases.case import Case
-from courtroom.datasets import Row
-from courtroom.engine.gathered import Gathered, each
-from courtroom.engine.record import Record
-from courtroom.engine.run import CELL
+from courtroom.engine.gathered import Gathered
 from courtroom.engine.runner import Runner
-from courtroom.engine.setup import Budget, Setup
+from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError, log_file
-from courtroom.experiments.begin import setups_of
-from courtroom.experiments.outcome import Outcome, of_record
+from courtroom.experiments.cell_runs import Brings, CellRuns, NotDriven
+from courtroom.experiments.cluster.reach import reached
+from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.ports import ExperimentHouse
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import ExperimentStore, Status, StoredCell, StoredExperiment
-from courtroom.experiments.training import Training
 
 log = logging.getLogger(__name__)
 
 GIVEN_UP = 5
 """An arm whose first so many cells all fail is given up: its other cells fail at once, and the other arms go on."""
-APART_S = 0.02
-"""Seconds in which cells that end are read together."""
-NEW = "new"
-"""How a run stands that was put on record just now."""
-Ended = tuple[Record, Outcome | None]
 
 
 @dataclass
@@ -40,13 +32,9 @@ class DrivenExperiment:
     """What this process knows of an experiment that it drives. Used on the loop alone."""
 
     kept: StoredExperiment
-    training: Training
-    setups: Mapping[int, Setup]
-    """Of the runs that are tested, by the arm's place."""
-    making: Gathered[StoredCell, str]
-    """Puts the run of a cell that is tested on record; how it stands."""
-    ending: Gathered[str, Ended]
-    """Reads a run that has come to an end."""
+    runs: CellRuns
+    brings: Brings
+    """Those, or a cluster's: who brings cells to their ends."""
     concluding: Gathered[tuple[int, Outcome], None]
     """Writes what a cell has come to."""
     to_train: Counter[int] = field(default_factory=Counter)
@@ -86,6 +74,29 @@ class Cells:
     def __init__(self, store: ExperimentStore, house: ExperimentHouse) -> None:
         self._store, self._house = store, house
         self._under_way: dict[str, DrivenExperiment] = {}
+        self._clusters: dict[str, Brings] = {}
+
+    @asynccontextmanager
+    async def held(self, job: str) -> AsyncIterator[None]:
+        """See `Work`: the cluster, where the settings name one."""
+        if not (address := self._house.settings.dask):
+            yield
+            return
+        async with reached(address, self._house, self._store.experiment(job)) as self._clusters[job]:
+            try:
+                yield
+            finally:
+                del self._clusters[job]
+
+    async def try_cluster(self, job: str) -> None:
+        """See whether the cluster can be used that the settings name, if they name one.
+
+        Raises:
+            CourtroomError: it can't.
+        """
+        if address := self._house.settings.dask:
+            async with reached(address, self._house, self._store.experiment(job)):
+                pass
 
     def at_once(self, job: str) -> int:
         """See `Work`."""
@@ -94,14 +105,11 @@ class Cells:
     def waiting(self, job: str) -> list[StoredCell]:
         """See `Work`. Called before all else of a drive."""
         kept = self._store.experiment(job)
-        setups = setups_of(kept.experiment, self._house.procedures, kept.kind)
-        training = Training(kept.experiment, setups, self._house)
+        runs = CellRuns(kept, self._house)
         state = self._under_way[job] = DrivenExperiment(
             kept=kept,
-            training=training,
-            setups={place: training.tests(place) for place in setups},
-            making=Gathered(lambda some: asyncio.to_thread(self._made, state, some)),
-            ending=Gathered(lambda runs: asyncio.to_thread(_ended, self._house.record, runs), apart_s=APART_S),
+            runs=runs,
+            brings=self._clusters.get(job, runs),
             concluding=Gathered(partial(self._concluded, job)),
         )
         counts = self._store.counts(job)
@@ -110,9 +118,9 @@ class Cells:
             state.done.add(place)
         waiting = list(self._store.cells(job, "waiting"))
         state.to_train = Counter(cell.arm for cell in waiting if cell.phase == "train")
-        for arm in training.arms:  # it may have been killed between an arm's last case and this
-            if not state.to_train[arm] and not training.ended(arm):
-                training.end(arm)
+        for arm in runs.training.arms:  # it may have been killed between an arm's last case and this
+            if not state.to_train[arm] and not runs.training.ended(arm):
+                runs.training.end(arm)
         return waiting
 
     def room(self, job: str, cell: StoredCell, under_way: int) -> bool:
@@ -140,6 +148,8 @@ class Cells:
                 )
                 return
             await self._run(state, cell, runner, keys)
+        except NotDriven as error:
+            state.stopped = str(error)
         except CourtroomError as error:
             await self._failed(state, cell, str(error))
         except Exception:
@@ -166,72 +176,34 @@ class Cells:
     async def _run(self, state: DrivenExperiment, cell: StoredCell, runner: Runner, keys: Mapping[str, str]) -> None:
         job = state.kept.id
         if cell.phase == "train":
-            status = await asyncio.to_thread(self._taught, state, cell)
-        else:
-            status = await state.making(cell)
-        if status != "done":
-            await runner.finish(cell.run, keys, new=status == NEW)
-        record, outcome = await state.ending(cell.run)
-        if record.run.status == "failed":
-            state.spend(cell.arm, (record.asked, sum(record.tokens), record.cost or 0.0))
-            await self._failed(state, cell, _why(record))
-        elif outcome is not None:
-            tokens = outcome.prompt_tokens + outcome.completion_tokens
-            state.spend(cell.arm, (outcome.asked, tokens, outcome.cost or 0.0))
+            await asyncio.to_thread(self._taught, state, cell)
+        end = await state.brings.bring(cell, runner, keys)
+        took = (end.asked, end.tokens, end.cost)
+        if end.status == "failed":
+            state.spend(cell.arm, took)
+            await self._failed(state, cell, end.why)
+        elif end.outcome is not None:
+            state.spend(cell.arm, took)
             state.done.add(cell.arm)
-            await state.concluding((cell.number, outcome))
+            await state.concluding((cell.number, end.outcome))
             if cell.phase == "train":
                 state.to_train[cell.arm] -= 1
                 if not state.to_train[cell.arm]:
-                    await asyncio.to_thread(state.training.end, cell.arm)
+                    await asyncio.to_thread(state.runs.training.end, cell.arm)
         elif self._store.status(job) == "running":  # not halted: its own setup's budget is used up
-            await self._failed(state, cell, _why(record))
+            await self._failed(state, cell, end.why)
 
-    def _made(self, state: DrivenExperiment, some: Sequence[StoredCell]) -> list[str | BaseException]:
-        """Put the runs of cells that are tested on record where they are not; how each stands, or why it can't be made."""
-        found: list[str | BaseException] = [self._house.store.status(cell.run) for cell in some]
-        missing = [cell for cell, status in zip(some, found, strict=True) if status == "deleted"]
-        cases = self._cases(state, {cell.row for cell in missing})
-        puts = each([partial(self._planned, state, cell, cases[cell.row]) for cell in missing])
-        with self._house.store.together():
-            made = each([partial(_put, put) for put in puts])
-        states = dict(zip((cell.run for cell in missing), made, strict=True))
-        return [states.get(cell.run, status) for cell, status in zip(some, found, strict=True)]
-
-    def _cases(self, state: DrivenExperiment, ids: Collection[str]) -> dict[str, Case | BaseException]:
-        """The cases of rows, read together; where one of them can't be read, why."""
-        try:
-            return {row.id: row.case for row in self._rows(state, ids)}
-        except CourtroomError:
-            alone = each([partial(self._rows, state, [name]) for name in ids])
-        return {
-            name: found if isinstance(found, BaseException) else found[0].case
-            for name, found in zip(ids, alone, strict=True)
-        }
-
-    def _rows(self, state: DrivenExperiment, ids: Collection[str]) -> list[Row]:
-        dataset = state.experiment.dataset
-        return list(self._house.datasets.rows(dataset.name, version=dataset.version, ids=ids))
-
-    def _planned(self, state: DrivenExperiment, cell: StoredCell, case: Case | BaseException) -> Callable[[], str]:
-        """What puts the run of a cell that is tested on record."""
-        if isinstance(case, BaseException):
-            raise case
-        arm = state.experiment.arms[cell.arm]
-        return self._house.planned_run(arm.procedure, case, state.setups[cell.arm], cell.seed, cell.run, CELL)
-
-    def _taught(self, state: DrivenExperiment, cell: StoredCell) -> str:
-        """Put the run of a cell that teaches on record where it is not, and begin its arm's training with it; how it stands."""
-        status = self._house.store.status(cell.run)
-        if status != "deleted":
-            return status
-        (row,) = self._rows(state, [cell.row])
+    def _taught(self, state: DrivenExperiment, cell: StoredCell) -> None:
+        """Put the run of a cell that teaches on record where it is not, and begin its arm's training with it."""
+        if self._house.store.status(cell.run) != "deleted":
+            return
+        (row,) = state.runs.rows([cell.row])
+        training = state.runs.training
         with self._house.store.together():
             if not any(self._store.cells(state.kept.id, "done", cell.arm, "train")):
-                state.training.begin(cell.arm)
+                training.begin(cell.arm)
             procedure = state.experiment.arms[cell.arm].procedure
-            self._house.new_run(procedure, row.case, state.training.trains(cell.arm), cell.seed, cell.run)
-        return NEW
+            self._house.new_run(procedure, row.case, training.trains(cell.arm), cell.seed, cell.run)
 
     async def _concluded(self, job: str, some: Sequence[tuple[int, Outcome]]) -> list[None]:
         """Write what cells have come to, in one transaction."""
@@ -254,30 +226,6 @@ class Cells:
 
     async def _fail(self, job: str, cell: StoredCell, reason: str) -> None:
         await self._house.writer.do(lambda: self._store.fail(job, cell.number, reason))
-
-
-def _put(put: Callable[[], str] | BaseException) -> str:
-    if isinstance(put, BaseException):
-        raise put
-    put()
-    return NEW
-
-
-def _ended(record: Callable[[str], Record], runs: Sequence[str]) -> list[Ended | BaseException]:
-    """Runs as they stand, each with its outcome where it is done."""
-
-    def ended(run: str) -> Ended:
-        found = record(run)
-        return found, of_record(found) if found.run.status == "done" else None
-
-    return each([partial(ended, run) for run in runs])
-
-
-def _why(record: Record) -> str:
-    """Why a run has no verdict, with what its last call that failed says: a missing key, a model that is not there."""
-    reason = record.run.reason
-    error = next((call.error for call in reversed(record.calls) if call.error), "")
-    return reason if not error or error in reason else f"{error} {reason}"
 
 
 def used_up(state: DrivenExperiment, arm: int) -> str:

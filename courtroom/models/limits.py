@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Hashable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Hashable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Protocol
 
 from courtroom.models.prices import estimate_prompt
-from courtroom.models.request import Reply, Request
+from courtroom.models.request import Request, Usage
 from courtroom.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -29,9 +29,46 @@ Asked = tuple[int, int | None, int | None]
 """Calls at once, requests a minute, tokens a minute."""
 
 
-def shared_by(spec: ModelSpec) -> Hashable:
+def shared_by(spec: ModelSpec) -> tuple[str, str]:
     """What calls have in common that share their limits."""
     return spec.connection, spec.id
+
+
+def asked_of(spec: ModelSpec) -> Asked:
+    """The limits that a setup gives for a model."""
+    return spec.concurrency, spec.requests_per_minute, spec.tokens_per_minute
+
+
+@dataclass
+class CallPlace:
+    """One call's place."""
+
+    size: Callable[[], int]
+    """Works out how many tokens the prompt has, about."""
+    longest: int
+    """Tokens that the answer may have at most."""
+    counted: int = 0
+    """Tokens that were counted when the call began."""
+    usage: Usage | None = None
+    """Put in when the answer is there, so that the tokens really used are counted."""
+
+    @classmethod
+    def of(cls, request: Request) -> CallPlace:
+        """The place of a call that asks this."""
+        return cls(partial(estimate_prompt, request.messages), request.spec.max_tokens)
+
+    @cached_property
+    def prompt(self) -> int:
+        """Tokens of the prompt, about."""
+        return self.size()
+
+
+class Turns(Protocol):
+    """Who says when a call may be made."""
+
+    def turn(self, request: Request) -> AbstractAsyncContextManager[CallPlace]:
+        """Wait for a place, and hold it for one call. Whoever must come later makes all wait."""
+        ...
 
 
 class Limits:
@@ -50,14 +87,9 @@ class Limits:
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[CallPlace]:
-        """Wait for a place, and hold it for one call. Whoever must come later makes all wait."""
-        spec = request.spec
-        key = shared_by(spec)
-        if key not in self._doors:
-            self._doors[key] = Door(self._minute_s)
-        door = self._doors[key]
-        asked = (spec.concurrency, spec.requests_per_minute, spec.tokens_per_minute)
-        turn = CallPlace(request)
+        """See `Turns`."""
+        door, asked = self.door(shared_by(request.spec)), asked_of(request.spec)
+        turn = CallPlace.of(request)
         await door.enter(asked, turn)
         try:
             yield turn
@@ -69,21 +101,11 @@ class Limits:
         finally:
             door.leave(asked, turn)
 
-
-@dataclass
-class CallPlace:
-    """One call's place."""
-
-    request: Request
-    counted: int = 0
-    """Tokens that were counted when the call began."""
-    reply: Reply | None = None
-    """What came back: put in, so that the tokens really used are counted."""
-
-    @cached_property
-    def prompt(self) -> int:
-        """Tokens of the prompt, about."""
-        return estimate_prompt(self.request.messages)
+    def door(self, shared: Hashable) -> Door:
+        """The limits of one model, or of what is limited together."""
+        if shared not in self._doors:
+            self._doors[shared] = Door(self._minute_s)
+        return self._doors[shared]
 
 
 @dataclass
@@ -131,8 +153,7 @@ class Door:
         self._under_way -= 1
         self._left.set()
         self._gone(asked)
-        if turn.reply is not None:
-            usage = turn.reply.usage
+        if (usage := turn.usage) is not None:
             self._answers[0] += 1
             self._answers[1] += usage.completion
             if turn.counted:
@@ -153,7 +174,7 @@ class Door:
             return wait_s
         if tokens is not None:
             number, answered = self._answers
-            counted = turn.prompt + min(turn.request.spec.max_tokens, answered // number if number else FIRST)
+            counted = turn.prompt + min(turn.longest, answered // number if number else FIRST)
             most = max(1, tokens // PART)
             weight = min(most, max(1, -(-(counted + self._owed) // PART)))
             if wait_s := self._take(self._tokens, most, weight):

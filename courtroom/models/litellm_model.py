@@ -23,7 +23,7 @@ from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelError
 from courtroom.models.failures import Unstreamed, breaks_stream, may_pass, note, refuses_form, sentence, wait
 from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
-from courtroom.models.limits import Limits
+from courtroom.models.limits import Limits, Turns
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.route import route
 from courtroom.models.schema import schema_of
@@ -48,7 +48,7 @@ class LiteLLMModel:
         self,
         media: MediaStore,
         connections: Connections | None = None,
-        limits: Limits | None = None,
+        limits: Turns | None = None,
         capabilities: Capabilities | None = None,
     ) -> None:
         self._media, self._capabilities = media, capabilities
@@ -90,10 +90,10 @@ class LiteLLMModel:
                             )
                         took = round(time.perf_counter() - began, 4)
                         reply = in_all(replies, reply, latency_s=took, attempts=number)
-                        turn.reply = _signed(reply, request, secrets)
+                        signed, turn.usage = _signed(reply, request, secrets), reply.usage
                         if self._capabilities and self._lacks(spec, SCHEMA):
                             await self._capabilities.remember(spec, SCHEMA, False)
-                        return turn.reply
+                        return signed
         except (NotAllowed, ModelError):
             raise
         except MediaError as error:

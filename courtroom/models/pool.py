@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from courtroom.media.store import MediaStore
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.connections import Connections
-from courtroom.models.limits import Limits
+from courtroom.models.limits import Turns
 from courtroom.models.offline import Methods, OfflineModel
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.spec import OFFLINE
@@ -29,7 +29,7 @@ class ModelPool:
         self,
         media: MediaStore,
         connections: Connections | None = None,
-        limits: Limits | None = None,
+        limits: Turns | None = None,
         *,
         offline: Methods | None = None,
         capabilities: Capabilities | None = None,

@@ -29,6 +29,12 @@ app = typer.Typer(
     help="Run arms over a dataset, compare them, and write the table.",
 )
 Name = Annotated[str, typer.Argument(help="The experiment's id, or its name for the newest of that name.")]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        help="The address of a Dask cluster that drives the cells: tcp://HOST:8786. By default COURTROOM_DASK."
+    ),
+]
 Money = Annotated[float | None, typer.Option("--budget", help="US dollars for the whole experiment.")]
 
 
@@ -43,6 +49,7 @@ def run(
     repeats: Annotated[int | None, typer.Option(min=1, help="How often each case runs under each arm.")] = None,
     model: Model = None,
     set_: Set = None,
+    dask: Dask = None,
     json_: Json = False,
 ) -> None:
     """Run an experiment. The same command again goes on with what is left.
@@ -52,7 +59,7 @@ def run(
     from courtroom.experiments.adapted import adapted  # slow to import: not for other commands
     from courtroom.experiments.spec import read_toml
 
-    with opened() as house:
+    with opened(dask) as house:
         wanted = adapted(
             read_toml(file),
             dataset=dataset,
@@ -77,10 +84,11 @@ def resume(
     name: Name,
     budget: Money = None,
     again: Annotated[bool, typer.Option("--again", help="Also try the cells again that failed.")] = False,
+    dask: Dask = None,
     json_: Json = False,
 ) -> None:
     """Go on with an experiment that was paused or interrupted."""
-    with opened() as house:
+    with opened(dask) as house:
         kept = house.experiments.store.experiment(name)
         if budget is not None:
             house.experiments.store.replace(_with_budget(kept.experiment, budget))

@@ -6,12 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from courtroom.courthouse import Courthouse
+from courtroom.settings import from_environment
 
 
 @contextmanager
-def opened() -> Iterator[Courthouse]:
-    """The courthouse that the environment gives, closed however the command ends."""
-    house = Courthouse()
+def opened(dask: str | None = None) -> Iterator[Courthouse]:
+    """The courthouse that the environment gives, closed however the command ends.
+
+    Args:
+        dask: the address of another cluster than the environment's.
+    """
+    settings = from_environment()
+    house = Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}))
     try:
         yield house
     finally:

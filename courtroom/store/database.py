@@ -18,12 +18,29 @@ from courtroom.store.migrations import MIGRATIONS
 from courtroom.store.sqlite import SqliteStore
 
 
+class Claims(Protocol):
+    """What processes that share a database claim for themselves, by name, for as long as they live."""
+
+    def take(self, names: Sequence[str]) -> list[bool]:
+        """Claim each; whether it is this process's now, and was nobody's before."""
+        ...
+
+    def release(self, names: Sequence[str]) -> None:
+        """Let others claim them."""
+        ...
+
+
 class Dialect(Protocol):
     """What a kind of database offers."""
 
     name: str
     place: str
     row_key: str
+
+    @property
+    def claims(self) -> Claims | None:
+        """Claims between processes."""
+        ...
 
     @property
     def connection(self) -> StoreConnection:
@@ -83,6 +100,11 @@ class Database:
     def row_key(self) -> str:
         """What each row of any table has of its own, for who mends rows that can't be read."""
         return self._store.row_key
+
+    @property
+    def claims(self) -> Claims | None:
+        """What processes claim for themselves; None where the store is a file of one machine."""
+        return self._store.claims
 
     @property
     def connection(self) -> StoreConnection:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
@@ -104,7 +105,7 @@ class LogFile:
         with _lock:
             _open[self._target] += 1
             if _open[self._target] == 1:
-                handlers: list[logging.Handler] = [logging.FileHandler(self._target, encoding="utf-8", delay=True)]
+                handlers: list[logging.Handler] = [_File(self._target, encoding="utf-8", delay=True)]
                 if as_json:
                     handlers.append(_Stderr(self._target))
                 for handler in handlers:
@@ -127,6 +128,14 @@ class LogFile:
                 if self._target in (getattr(handler, "baseFilename", None), getattr(handler, "beside", None)):
                     log.removeHandler(handler)
                     handler.close()
+
+
+class _File(logging.FileHandler):
+    """Makes its folder with the first record: a store in a database has made none."""
+
+    def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+        return super()._open()
 
 
 class _Stderr(logging.StreamHandler[TextIO]):

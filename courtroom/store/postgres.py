@@ -5,24 +5,24 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
 import psycopg
 from sqlalchemy import Connection as ServerConnection
-from sqlalchemy import CursorResult, create_engine
+from sqlalchemy import create_engine
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
-from sqlalchemy.exc import TimeoutError as NoneFree
+from sqlalchemy.exc import ArgumentError
 
 from courtroom.errors import StoreError
 from courtroom.store.connection import Parameters, StoreConnection, StoredRow
-from courtroom.store.failures import RefusedByServer, ServerError
-from courtroom.store.plain_text import begun, from_plain, to_plain
+from courtroom.store.failures import ServerError
+from courtroom.store.plain_text import begun
+from courtroom.store.postgres_claims import PostgresClaims
 from courtroom.store.postgres_schema import prepare
+from courtroom.store.postgres_statements import PostgresRow, PostgresRows, faults, run
 
 log = logging.getLogger(__name__)
 
@@ -35,8 +35,6 @@ AT_ONCE = 40
 FEW = 500
 """Rows that are read at a time where there may be many."""
 SOCKET = "this machine"
-
-_MARK = re.compile(r"'(?:[^']|'')*'|%|\?|(?<!:):(\w+)| INDEXED BY \w+")
 
 
 class PostgresStore:
@@ -69,6 +67,7 @@ class PostgresStore:
             connect_args={"cursor_factory": psycopg.ClientCursor, "client_encoding": "utf8"},
         )
         self._local = threading.local()
+        self.claims = PostgresClaims(self._engine)
         self._connection = PostgresConnection(self)
         try:
             prepare(self, schema)
@@ -164,6 +163,7 @@ class PostgresStore:
 
     def close(self) -> None:
         """Close all connections."""
+        self.claims.close()
         self._engine.dispose()
 
 
@@ -198,85 +198,11 @@ class PostgresConnection:
             return run(held, sql, parameters)
 
 
-class PostgresRow(tuple[Any, ...]):
-    """A row as SQLite gives it: values by position or by name."""
-
-    __slots__ = ()
-    places: Mapping[str, int] = {}
-
-    def __getitem__(self, key: Any) -> Any:
-        """One value."""
-        return tuple.__getitem__(self, self.places[key] if isinstance(key, str) else key)
-
-    def keys(self) -> list[str]:
-        """Names of the columns."""
-        return [*self.places]
-
-
-class PostgresRows:
-    """What a statement gave. All rows are read: who goes through them holds no connection."""
-
-    def __init__(self, names: tuple[str, ...], rows: Iterable[Iterable[Any]], rowcount: int) -> None:
-        kind = _kind_of_row(names)
-        self._rows = iter([kind(map(_received, row)) for row in rows])
-        self.rowcount = rowcount
-
-    def __iter__(self) -> Iterator[PostgresRow]:
-        return self._rows
-
-    def fetchone(self) -> PostgresRow | None:
-        """The next row."""
-        return next(self._rows, None)
-
-    def fetchall(self) -> list[PostgresRow]:
-        """The rows that are left."""
-        return [*self._rows]
-
-    def close(self) -> None:
-        """Read no further."""
-        self._rows = iter(())
-
-
-def run(server: ServerConnection, sql: str, parameters: Any = ()) -> PostgresRows:
-    """Run a statement.
-
-    Args:
-        parameters: values by position or by name; a list of such for as many runs of the statement.
-
-    Raises:
-        ServerError: it failed.
-    """
-    many = isinstance(parameters, list) and bool(parameters) and isinstance(parameters[0], tuple | list | Mapping)
-    sent: Any = [_sent(one) for one in parameters] if many else _sent(parameters)
-    with faults():
-        result: CursorResult[Any] = server.exec_driver_sql(_translated(sql) if sent else sql, sent or None)
-        if not result.returns_rows:
-            return PostgresRows((), (), result.rowcount)
-        return PostgresRows(tuple(result.keys()), result.fetchall(), result.rowcount)
-
-
 def _some_at_a_time(server: ServerConnection, sql: str, parameters: Parameters) -> Iterator[PostgresRow]:
     run(server, f"DECLARE every NO SCROLL CURSOR FOR {sql}", parameters)
     while rows := run(server, f"FETCH {FEW} FROM every").fetchall():
         yield from rows
     run(server, "CLOSE every")
-
-
-@contextmanager
-def faults() -> Iterator[None]:
-    """What goes wrong at the server is raised as `ServerError`; its text has no values in it, as they may be anybody's."""
-    try:
-        yield
-    except DBAPIError as error:
-        code = str(getattr(error.orig, "sqlstate", None) or "")
-        diagnosis = getattr(error.orig, "diag", None)
-        said = getattr(diagnosis, "message_primary", None) or str(error.orig)
-        kind: Callable[..., ServerError] = RefusedByServer if isinstance(error, IntegrityError) else ServerError
-        raise kind(said, code, error.connection_invalidated or not code) from error
-    except NoneFree as error:
-        raise ServerError("all connections are in use", "53300") from error
-    except SQLAlchemyError as error:
-        raise ServerError(str(error), gone=True) from error
 
 
 def place_of(address: str) -> str:
@@ -322,46 +248,5 @@ def _state(server: ServerConnection) -> object:
 
 
 @lru_cache(maxsize=1000)
-def _translated(sql: str) -> str:
-    """A statement with `?` and `:name` as psycopg has them; texts within it stay as they are."""
-
-    def mark(found: re.Match[str]) -> str:
-        if found[1]:
-            return f"%({found[1]})s"
-        if found[0].startswith(" INDEXED"):  # which index is the best one, only SQLite needs to know
-            return ""
-        return "%s" if found[0] == "?" else found[0].replace("%", "%%")
-
-    return _MARK.sub(mark, sql)
-
-
-@lru_cache(maxsize=1000)
 def _reads(sql: str) -> bool:
     return sql.lstrip()[:6].upper().startswith(("SELECT", "WITH"))
-
-
-@lru_cache(maxsize=1000)
-def _kind_of_row(names: tuple[str, ...]) -> type[PostgresRow]:
-    places = {name: place for place, name in enumerate(names)}
-    return type("PostgresRow", (PostgresRow,), {"__slots__": (), "places": places})
-
-
-def _sent(values: Any) -> Any:
-    if isinstance(values, Mapping):
-        return {name: _value(value) for name, value in values.items()}
-    return tuple(_value(value) for value in values)
-
-
-def _value(value: Any) -> Any:
-    """A value as PostgreSQL takes it: numbers for yes and no, as in SQLite, and text without what it can't hold."""
-    if isinstance(value, str):
-        return to_plain(value)
-    return int(value) if isinstance(value, bool) else value
-
-
-def _received(value: Any) -> Any:
-    if isinstance(value, str):
-        return from_plain(value)
-    if isinstance(value, Decimal):  # a sum of whole numbers
-        return int(value) if value == value.to_integral_value() else float(value)
-    return value

@@ -27,6 +27,7 @@ class SqliteStore:
 
     name = "SQLite"
     row_key = "rowid"
+    claims = None
 
     def __init__(self, path: Path, migrations: Sequence[str]) -> None:
         self._path, self._migrations = path, migrations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from courtroom.engine.crew import Crew
@@ -160,6 +161,10 @@ class Forking:
 
     def __init__(self, store: SweepStore, house: House) -> None:
         self._store, self._house = store, house
+
+    def held(self, job: str) -> AbstractAsyncContextManager[None]:
+        """See `Work`."""
+        return nullcontext()
 
     def at_once(self, job: str) -> int:
         """See `Work`."""

@@ -1,0 +1,147 @@
+"""The cells of one experiment as this process brings them to their ends: put on record, driven, read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Protocol
+
+from courtroom.cases.case import Case
+from courtroom.datasets import Row
+from courtroom.engine.gathered import Gathered, each
+from courtroom.engine.record import Record
+from courtroom.engine.run import CELL, Status
+from courtroom.engine.runner import Runner
+from courtroom.engine.setup import Setup
+from courtroom.errors import CourtroomError
+from courtroom.experiments.begin import setups_of
+from courtroom.experiments.outcome import Outcome, of_record
+from courtroom.experiments.plan import Cell
+from courtroom.experiments.ports import ExperimentHouse
+from courtroom.experiments.store import StoredExperiment
+from courtroom.experiments.training import Training
+from courtroom.strict import Strict
+
+APART_S = 0.02
+"""Seconds in which cells that end are read together."""
+NEW = "new"
+"""How a run stands that was put on record just now."""
+
+
+class CellEnd(Strict):
+    """How the run of a cell stands when nobody drives it any more."""
+
+    status: Status
+    outcome: Outcome | None = None
+    """What it came to, where it is done."""
+    why: str = ""
+    """Why it has no outcome."""
+    asked: int = 0
+    """Calls really made."""
+    tokens: int = 0
+    cost: float = 0.0
+    """US dollars, as far as they are known."""
+
+
+class NotDriven(CourtroomError):
+    """A cell can't be driven for a reason that is none of its own: it goes on waiting."""
+
+
+class Brings(Protocol):
+    """Brings cells of one experiment to their ends."""
+
+    async def bring(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> CellEnd:
+        """Bring a cell to its end; called on the loop.
+
+        Args:
+            keys: what the person typed who has it run; see `Runner.go`.
+
+        Raises:
+            NotDriven: no cell can be driven now.
+            CourtroomError: this one can't.
+        """
+        ...
+
+
+class CellRuns:
+    """Brings the cells of one experiment to their ends in this process."""
+
+    def __init__(self, kept: StoredExperiment, house: ExperimentHouse) -> None:
+        self._experiment, self._house = kept.experiment, house
+        setups = setups_of(kept.experiment, house.procedures, kept.kind)
+        self.training = Training(kept.experiment, setups, house)
+        self._tests: Mapping[int, Setup] = {place: self.training.tests(place) for place in setups}
+        """Setups of the runs that are tested, by the arm's place."""
+        self._making: Gathered[Cell, str] = Gathered(lambda some: asyncio.to_thread(self._made, some))
+        self._ending: Gathered[str, CellEnd] = Gathered(
+            lambda runs: asyncio.to_thread(_ended, house.record, runs), apart_s=APART_S
+        )
+
+    async def bring(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> CellEnd:
+        """See `Brings`. The run of a cell that teaches is on record already."""
+        status = await self._making(cell)
+        if status != "done":
+            await runner.finish(cell.run, keys, new=status == NEW)
+        return await self._ending(cell.run)
+
+    def rows(self, ids: Collection[str]) -> list[Row]:
+        """Rows of the experiment's dataset."""
+        dataset = self._experiment.dataset
+        return list(self._house.datasets.rows(dataset.name, version=dataset.version, ids=ids))
+
+    def _made(self, some: Sequence[Cell]) -> list[str | BaseException]:
+        """Put the runs of cells that are tested on record where they are not; how each stands, or why it can't be made."""
+        found: list[str | BaseException] = [self._house.store.status(cell.run) for cell in some]
+        missing = [cell for cell, status in zip(some, found, strict=True) if status == "deleted"]
+        cases = self._cases({cell.row for cell in missing})
+        puts = each([partial(self._planned, cell, cases[cell.row]) for cell in missing])
+        with self._house.store.together():
+            made = each([partial(_put, put) for put in puts])
+        states = dict(zip((cell.run for cell in missing), made, strict=True))
+        return [states.get(cell.run, status) for cell, status in zip(some, found, strict=True)]
+
+    def _cases(self, ids: Collection[str]) -> dict[str, Case | BaseException]:
+        """The cases of rows, read together; where one of them can't be read, why."""
+        try:
+            return {row.id: row.case for row in self.rows(ids)}
+        except CourtroomError:
+            alone = each([partial(self.rows, [name]) for name in ids])
+        return {
+            name: found if isinstance(found, BaseException) else found[0].case
+            for name, found in zip(ids, alone, strict=True)
+        }
+
+    def _planned(self, cell: Cell, case: Case | BaseException) -> Callable[[], str]:
+        """What puts the run of a cell that is tested on record."""
+        if isinstance(case, BaseException):
+            raise case
+        arm = self._experiment.arms[cell.arm]
+        return self._house.planned_run(arm.procedure, case, self._tests[cell.arm], cell.seed, cell.run, CELL)
+
+
+def _put(put: Callable[[], str] | BaseException) -> str:
+    if isinstance(put, BaseException):
+        raise put
+    put()
+    return NEW
+
+
+def _ended(record: Callable[[str], Record], runs: Sequence[str]) -> list[CellEnd | BaseException]:
+    """Runs as they stand, each with its outcome where it is done."""
+
+    def ended(run: str) -> CellEnd:
+        found = record(run)
+        took = {"asked": found.asked, "tokens": sum(found.tokens), "cost": found.cost or 0.0}
+        if found.run.status == "done":
+            return CellEnd(status="done", outcome=of_record(found), **took)
+        return CellEnd(status=found.run.status, why=_why(found), **took)
+
+    return each([partial(ended, run) for run in runs])
+
+
+def _why(record: Record) -> str:
+    """Why a run has no verdict, with what its last call that failed says: a missing key, a model that is not there."""
+    reason = record.run.reason
+    error = next((call.error for call in reversed(record.calls) if call.error), "")
+    return reason if not error or error in reason else f"{error} {reason}"

@@ -1,0 +1,142 @@
+"""How much faster several Dask workers are than one: `python -m tests.benchmarks.bench_dask`.
+
+One cluster has one worker, the other has four; both share a PostgreSQL store and take turns with parts of the same size. It is
+measured twice: with calls that cost CPU (the offline model works in the worker itself), where there are at most as many times
+as cores, and with calls that wait (a server answers after a while), where a worker has so many cells at once.
+Printed are both times, their ratio, and what the cores, or the workers' cells at once, allow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from distributed import LocalCluster
+from pydantic import SecretStr
+
+from courtroom.courthouse import Courthouse
+from courtroom.experiments.spec import parsed
+from courtroom.models.spec import OFFLINE
+from courtroom.settings import Settings
+from tests.benchmarks.bench_experiment import MODEL, SINGLE, texts
+from tests.openai_server import server_process
+from tests.postgres_server import WHY_NOT, PostgresServer, programs
+
+CPU_KNOBS = {"structure": "parallel", "judges": 9, "shots": 0, "explain": False, "hearings": 3}
+"""A trial with a jury: its calls cost far more than its bookkeeping."""
+WARM = 4
+"""Cells of each worker before those that are measured."""
+
+
+@contextmanager
+def crew(workers: int, at_once: int, home: Path, address: str, url: str) -> Iterator[Courthouse]:
+    """A cluster of so many processes, and whoever has it drive experiments."""
+    given = {
+        "COURTROOM_HOME": str(home),
+        "COURTROOM_DATABASE": address,
+        "OPENAI_API_BASE": url,
+        "OPENAI_API_KEY": "none",
+    }
+    with LocalCluster(
+        n_workers=workers,
+        threads_per_worker=at_once,
+        host="127.0.0.1",
+        dashboard_address=":0",
+        env={**given, "OMP_NUM_THREADS": "1"},
+        silence_logs=50,
+    ) as cluster:
+        house = Courthouse(Settings(home=home, server=SecretStr(address), dask=cluster.scheduler_address))
+        try:
+            yield house
+        finally:
+            house.close()
+
+
+def driven(house: Courthouse, name: str, first: int, cells: int, at_once: int, model: str) -> float:
+    """Bring an experiment of so many cells to its end; in seconds."""
+    dataset = f"{name}-{first}"
+    house.datasets.add(dataset, texts(first, cells))
+    knobs = CPU_KNOBS if model == OFFLINE else {**SINGLE, "model.concurrency": 512}
+    arm = {"name": "arm", "procedure": "courtroom-llm", "model": model, "set": knobs}
+    given = {"name": name, "dataset": {"name": dataset}, "at_once": min(256, 2 * at_once), "arms": [arm]}
+    experiment = house.experiments.begin(parsed(given, "bench"))
+    began = time.perf_counter()
+    house.experiments.go(experiment)
+    house.experiments.wait(experiment)
+    took = time.perf_counter() - began
+    counts = house.experiments.store.counts(experiment)
+    assert counts == {(0, "done"): cells}, (counts, house.experiments.store.experiment(experiment).reason)
+    return took
+
+
+def compared(
+    what: str, model: str, houses: dict[int, Courthouse], cells: int, at_once: int, parts: int
+) -> dict[int, float]:
+    """Seconds of each number of workers for so many cells, in parts that take turns."""
+    # No two of them have the same texts: what is on record is not asked again.
+    first = {workers: place * 1_000_000 for place, workers in enumerate(houses)}
+
+    def go_on(workers: int, cells: int) -> float:
+        took = driven(houses[workers], f"{what}-{workers}", first[workers], cells, at_once * workers, model)
+        first[workers] += cells
+        return took
+
+    for workers in houses:
+        go_on(workers, WARM * workers)
+    took = dict.fromkeys(houses, 0.0)
+    for _ in range(parts):
+        for workers in houses:
+            took[workers] += go_on(workers, cells // parts)
+    return took
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Measure, and print."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--cells", type=int, default=2_000)
+    options.add_argument("--workers", type=int, default=4)
+    options.add_argument("--at-once", type=int, default=4, help="cells at once of each worker")
+    options.add_argument("--delay", type=float, default=0.4, help="seconds after which the server answers")
+    options.add_argument("--parts", type=int, default=2)
+    options.add_argument("--only", choices=("cpu", "waiting"))
+    options.add_argument("--quick", action="store_true")
+    given = options.parse_args(words)
+    if given.quick:
+        given.cells, given.workers, given.delay, given.parts = 6, 2, 0.05, 1
+    if programs() is None:
+        raise SystemExit(WHY_NOT)
+    cores = len(os.sched_getaffinity(0))
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
+        url = stack.enter_context(server_process(delay=given.delay))
+        postgres = PostgresServer()
+        stack.callback(postgres.close)
+        address = postgres.fresh()
+        houses = {
+            workers: stack.enter_context(crew(workers, given.at_once, home / str(workers), address, url))
+            for workers in (1, given.workers)
+        }
+        for what, model, most in (("cpu", OFFLINE, min(cores, given.workers)), ("waiting", MODEL, given.workers)):
+            if given.only not in (None, what):
+                continue
+            one, many = compared(what, model, houses, given.cells, given.at_once, given.parts).values()
+            best = "" if model == OFFLINE else f"; the limit of {given.at_once} at once and {given.delay} s each take"
+            best += (
+                ""
+                if model == OFFLINE
+                else f" {given.cells * given.delay / given.at_once / given.workers:.1f} s at least"
+            )
+            print(
+                f"{what}: {given.cells:,} cells, 1 worker {one:.1f} s, {given.workers} workers {many:.1f} s, ratio {one / many:.2f} "
+                f"of {most} at most ({cores} cores{best})",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

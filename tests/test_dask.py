@@ -1,0 +1,378 @@
+"""Experiments on a Dask cluster: real worker processes, a real PostgreSQL, a real server of a model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import multiprocessing.forkserver
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import dask
+import distributed.versions
+import pytest
+from aiohttp import web
+from distributed import LocalCluster
+
+from courtroom.courthouse import Courthouse
+from courtroom.datasets import Row
+from courtroom.errors import CourtroomError
+from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.spec import Experiment, as_toml
+from courtroom.models.limits import Limits
+from courtroom.models.wire import to_wire
+from courtroom.settings import Settings
+from tests import forks, test_experiment_training
+from tests.benchmarks import bench_dask
+from tests.killed_experiment import go_on
+from tests.openai_server import OpenAIServer
+from tests.postgres_server import PostgresServer
+from tests.test_experiment_training import TESTED, TRAINED
+from tests.test_experiments import SINGLE, TEXTS, TRIAL, spec, texts
+from tests.test_resilience import asked_by
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning:distributed.*",
+    "ignore::ResourceWarning",
+    # A connection of Dask's that could not be made in time.
+    "ignore:coroutine 'wait_for' was never awaited:RuntimeWarning",
+)
+
+AT_ONCE = 4
+"""Cells at once on each worker."""
+
+
+class Gated(OpenAIServer):
+    """A server that answers so many calls, and holds those after them until it is opened."""
+
+    free: float = math.inf
+    """How many more calls are answered."""
+
+    def __init__(self) -> None:
+        super().__init__(keep_bodies=True)
+        self.held: list[dict[str, Any]] = []
+        self.came: list[float] = []
+        """When calls came."""
+
+    def hold_after(self, calls: float) -> None:
+        self.free, self.held = calls, []
+
+    async def _respond(self, request: web.Request, body: dict[str, Any], *rest: Any) -> web.StreamResponse:
+        self.came.append(time.monotonic())
+        self.free -= 1
+        if self.free < 0:
+            self.held.append(body)
+        while self.free < 0:
+            await asyncio.sleep(0.01)
+        return await super()._respond(request, body, *rest)
+
+
+@pytest.fixture(scope="module")
+def address(postgres: PostgresServer) -> str:
+    """The store that all share."""
+    return postgres.fresh()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Gated]:
+    with Gated() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def variables(address: str, server: Gated, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of every process."""
+    home = tmp_path_factory.mktemp("dask") / "home"
+    return {
+        "COURTROOM_HOME": str(home),
+        "COURTROOM_DATABASE": address,
+        "OPENAI_API_BASE": server.url,
+        "OPENAI_API_KEY": "none",
+    }
+
+
+@pytest.fixture(scope="module")
+def cluster(variables: dict[str, str]) -> Iterator[LocalCluster]:
+    """A cluster of two workers, which are started again when they die."""
+    multiprocessing.forkserver.ensure_running()  # with the imports of `tests.forks`
+    started = {
+        "distributed.worker.multiprocessing-method": "forkserver",
+        "distributed.admin.log-format": "%(name)s %(message)s",
+    }
+    with (
+        dask.config.set(started),
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=AT_ONCE,
+            host="127.0.0.1",
+            dashboard_address=":0",
+            env=variables,
+            silence_logs=50,
+        ) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture
+def house(variables: dict[str, str], cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    """Whoever drives an experiment, with the cluster's address."""
+    for name, value in {**variables, "COURTROOM_DASK": cluster.scheduler_address}.items():
+        monkeypatch.setenv(name, value)
+    house = Courthouse()
+    with_texts(house)
+    yield house
+    house.close()
+
+
+def with_texts(house: Courthouse) -> None:
+    if not any(info.name == "feelings" for info in house.datasets.list()):
+        house.datasets.add("feelings", texts())
+
+
+def online(name: str, **given: Any) -> Experiment:
+    """Two arms that ask models of this name."""
+    arms = [
+        {"name": arm, "procedure": "courtroom-llm", "model": f"openai/{name}-{arm}", "set": knobs}
+        for arm, knobs in (("one", SINGLE), ("three", TRIAL))
+    ]
+    return spec(name=name, **{"arms": arms, "at_once": 2 * AT_ONCE, **given})
+
+
+def driven(house: Courthouse, experiment: Experiment) -> ExperimentResults:
+    name = house.experiments.begin(experiment)
+    house.experiments.go(name)
+    house.experiments.wait(name, 300)
+    return house.experiments.results(name)
+
+
+def table(found: ExperimentResults) -> list[tuple[object, ...]]:
+    assert found.kept.status == "done", found.kept.reason
+    return [(row.arm, row.row, row.state, row.reason, row.outcome and row.outcome.details) for row in found.rows]
+
+
+@pytest.fixture
+def alone(house: Courthouse, tmp_path: Path) -> Iterator[Courthouse]:
+    """Whoever drives experiments by itself, with a store of its own."""
+    alone = Courthouse(Settings(home=tmp_path / "alone", server=None, dask=""))
+    with_texts(alone)
+    yield alone
+    alone.close()
+
+
+def until(found: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + 300
+    while not found():
+        assert time.monotonic() < deadline, f"waited for {what}"
+        time.sleep(0.02)
+
+
+def asked(server: Gated, name: str) -> Counter[str]:
+    """How often each question was put to models of a name."""
+    return Counter(asked_by(body) for body in server.bodies if body["model"].startswith(name))
+
+
+def answered(house: Courthouse, name: str) -> Counter[str]:
+    """How many answers of models of a name are on record to each question."""
+    keys = house.database.connection.execute("SELECT key FROM answers WHERE model LIKE ?", (f"openai/{name}%",))
+    wires = (to_wire(house.answers.request(row["key"]), house.media) for row in keys)
+    return Counter(json.dumps(wire, sort_keys=True) for wire in wires)
+
+
+def pids(house: Courthouse) -> Counter[int]:
+    """The processes that drive runs now, and how many each."""
+    return Counter(int(owner.split(":")[1]) for _, owner, _ in house.store.lease.all_held())
+
+
+# --- the same as without --------------------------------------------------------------------------------------------
+
+
+def test_an_experiment_has_the_same_table_as_without_a_cluster_and_each_question_is_asked_once(
+    house: Courthouse, alone: Courthouse, server: Gated
+) -> None:
+    found = driven(house, online("same"))
+    assert asked(server, "same") == answered(house, "same")
+    owners = house.database.connection.execute("SELECT count(*) FROM runs WHERE owner IS NOT NULL").fetchone()[0]
+    assert owners == 0
+    assert table(found) == table(driven(alone, online("same")))
+
+
+def test_arms_that_learn_teach_the_same_on_a_cluster(house: Courthouse, alone: Courthouse) -> None:
+    def learned(house: Courthouse) -> list[tuple[object, ...]]:
+        split = {**dict.fromkeys(TRAINED, "train"), **dict.fromkeys(TESTED, "test")}
+        house.datasets.add(
+            "benches", [Row(id=name, case=house.library.case(name), split=split[name]) for name in split]
+        )
+        return table(driven(house, test_experiment_training.spec()))
+
+    assert learned(house) == learned(alone)
+
+
+def test_two_workers_that_have_one_question_at_once_ask_it_once(house: Courthouse, server: Gated) -> None:
+    arms = [
+        {"name": name, "procedure": "courtroom-llm", "model": "openai/shared", "set": SINGLE} for name in ("a", "b")
+    ]
+    server.hold_after(0)
+    name = house.experiments.begin(online("shared", arms=arms))
+    house.experiments.go(name)
+    until(lambda: len(pids(house)) == 2, "cells at both workers")
+    until(lambda: bool(server.held), "a question")
+    server.hold_after(math.inf)
+    house.experiments.wait(name, 300)
+    found = house.experiments.results(name)
+    assert [row.reason for row in found.rows if row.state != "done"] == []
+    assert asked(server, "shared") == answered(house, "shared")
+    assert sum(row.outcome.asked for row in found.rows if row.outcome) == len(TEXTS)
+
+
+def test_the_limits_of_a_model_hold_over_all_workers(house: Courthouse, cluster: LocalCluster, server: Gated) -> None:
+    knobs = {**SINGLE, "model.concurrency": 2}
+    arms = [{"name": "a", "procedure": "courtroom-llm", "model": "openai/limited", "set": knobs}]
+    server.most_open = 0
+    server.delay = 0.05
+    found = driven(house, online("limited", arms=arms, repeats=2))
+    server.delay = 0.0
+    assert [row.reason for row in found.rows if row.state != "done"] == []
+    assert server.most_open == 2
+    turns = cluster.scheduler.plugins["courtroom-turns"]
+    assert not turns._calls, "all have left"
+
+
+def test_requests_a_minute_hold_over_all_workers(house: Courthouse, cluster: LocalCluster, server: Gated) -> None:
+    driven(house, online("before", dataset={"name": "feelings", "limit": 1}))  # the plugin is there by now
+    turns = cluster.scheduler.plugins["courtroom-turns"]
+    turns._limits = Limits(minute_s := 2.0)
+    knobs = {**SINGLE, "model.requests_per_minute": 4}
+    arms = [{"name": "a", "procedure": "courtroom-llm", "model": "openai/counted", "set": knobs}]
+    server.came = []
+    found = driven(house, online("counted", arms=arms, repeats=2))
+    turns._limits = Limits()
+    assert [row.reason for row in found.rows if row.state != "done"] == []
+    assert len(server.came) == 2 * len(TEXTS)
+    assert max(sum(at - minute_s / 4 < other <= at for other in server.came) for at in server.came) <= 4
+
+
+# --- what dies ------------------------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_is_killed_changes_no_figure_and_nothing_on_record_is_asked_again(
+    house: Courthouse, alone: Courthouse, server: Gated
+) -> None:
+    server.hold_after(20)
+    name = house.experiments.begin(online("worker"))
+    house.experiments.go(name)
+    until(lambda: len(server.held) >= 2 and answered(house, "worker").total() == 20, "calls that are held")
+    worker, runs = pids(house).most_common(1)[0]
+    assert worker != os.getpid()
+    held = Counter(map(asked_by, server.held))
+    os.kill(worker, signal.SIGKILL)
+    until(lambda: worker not in pids(house), "another worker")
+    server.hold_after(math.inf)
+    house.experiments.wait(name, 300)
+    found = house.experiments.results(name)
+    again = asked(server, "worker") - answered(house, "worker")
+    assert runs
+    assert again <= held, "only what had no answer yet"
+    assert table(found) == table(driven(alone, online("worker")))
+
+
+def test_whoever_drives_an_experiment_is_killed_and_another_goes_on_without_a_change(
+    house: Courthouse, alone: Courthouse, server: Gated
+) -> None:
+    server.hold_after(20)
+    name = house.experiments.begin(online("driver", at_once=3))
+    with forks.Fork(go_on, name, 0) as driver:
+        until(lambda: bool(server.held) and answered(house, "driver").total() == 20, "calls that are held")
+        driver.kill()
+    server.hold_after(math.inf)
+    house.experiments.go(name)
+    house.experiments.wait(name, 300)
+    assert asked(server, "driver") == answered(house, "driver")
+    assert table(house.experiments.results(name)) == table(driven(alone, online("driver")))
+
+
+def test_a_pause_stops_the_runs_at_the_workers_and_they_go_on_later(house: Courthouse, server: Gated) -> None:
+    server.hold_after(5)
+    name = house.experiments.begin(online("paused"))
+    house.experiments.go(name)
+    until(lambda: bool(server.held), "calls that are held")
+    house.experiments.pause(name)
+    house.experiments.wait(name, 300)
+    assert not pids(house)
+    assert house.experiments.store.experiment(name).status == "paused"
+    server.hold_after(math.inf)
+    house.experiments.go(name)
+    house.experiments.wait(name, 300)
+    assert house.experiments.store.experiment(name).status == "done"
+    assert asked(server, "paused") == answered(house, "paused")
+
+
+# --- what can't be used ---------------------------------------------------------------------------------------------
+
+
+def refused(house: Courthouse, dask: str) -> str:
+    """Why an experiment can't be driven on a cluster."""
+    house.settings.dask = dask
+    with_texts(house)
+    name = house.experiments.begin(spec(name="refused"))
+    with pytest.raises(CourtroomError) as error:
+        house.experiments.go(name)
+    assert house.experiments.store.experiment(name).status == "paused"
+    return str(error.value)
+
+
+def test_a_cluster_that_can_not_be_used_is_refused_in_a_sentence(
+    house: Courthouse, alone: Courthouse, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert refused(alone, cluster.scheduler_address).startswith("A Dask cluster needs a store that its workers share.")
+    assert "can't be reached. Start its scheduler" in refused(house, "tcp://127.0.0.1:1")
+    assert "can't be reached. Start its scheduler" in refused(house, "nonsense")
+    real = distributed.versions._version_cached
+    newer = {"courtroom": "9.9"}  # here and for the scheduler, which is in this process
+    monkeypatch.setattr("distributed.versions._version_cached", lambda name: newer.get(name) or real(name))
+    assert "one of them has" in refused(house, cluster.scheduler_address)
+
+
+def test_workers_with_another_store_are_refused(
+    house: Courthouse, cluster: LocalCluster, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COURTROOM_DATABASE", postgres.fresh())
+    other = Courthouse(Settings(home=tmp_path))
+    assert "has another store" in refused(other, cluster.scheduler_address)
+    other.close()
+
+
+def test_a_cluster_without_a_worker_is_refused(house: Courthouse) -> None:
+    with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=":0", silence_logs=50) as empty:
+        assert "has no worker. Start one: dask worker" in refused(house, empty.scheduler_address)
+
+
+def test_the_shell_takes_a_cluster_by_its_address(
+    house: Courthouse, cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "shell.toml"
+    file.write_text(as_toml(spec(name="shell")))
+    monkeypatch.delenv("COURTROOM_DASK")
+    done = forks.run("experiment", "run", str(file), "--dask", cluster.scheduler_address, "--json")
+    assert done.returncode == 0, done.stderr
+    failed = forks.run("experiment", "run", str(file), "--repeats", "2", "--dask", "tcp://127.0.0.1:1")
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert "can't be reached. Start its scheduler" in failed.stderr
+
+
+def test_dask_is_not_imported_where_no_cluster_is_set() -> None:
+    code = "import sys, courtroom.experiments.lab; print('distributed' in sys.modules, 'dask' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+def test_the_benchmark_of_workers_runs(cluster: LocalCluster, capsys: pytest.CaptureFixture[str]) -> None:
+    bench_dask.main(["--quick"])
+    assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == ["cpu", "waiting"]
