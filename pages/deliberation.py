@@ -13,7 +13,7 @@ from pages.parts.audience.presenter import audience_view
 from pages.parts.live.calls_table import calls_table
 from pages.parts.live.intervene import interventions_view, seats
 from pages.parts.live.member_grid import member_grid
-from pages.parts.live.room_view import KEEP, end_of_stage, pulse_view, room_view, scene_of
+from pages.parts.live.room_view import KEEP, LIVE_S, end_of_stage, pulse_view, room_view, scene_of
 from pages.parts.live.verdict_view import verdict_view
 from pages.parts.live.votes_view import votes_view
 from pages.parts.playlists.add_moment import add_moment, moment_title
@@ -27,8 +27,6 @@ from pages.parts.shared.marks_view import marks_view
 from pages.parts.shared.records import read
 from pages.parts.shared.units import count, duration, money
 
-LIVE_S = 0.7
-"""How often a running hearing is looked at."""
 NOW = "now"
 COMPACT = """<style>
 .stMainBlockContainer { padding-top: 3.6rem; }

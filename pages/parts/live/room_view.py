@@ -21,7 +21,8 @@ from courtroom.room.scene import speaking
 room = st.components.v2.component("courtroom_room", css=style(), js=f"{program()}\n{adapter('page')}")
 pulse = st.components.v2.component("courtroom_pulse", js=adapter("pulse"))
 
-
+LIVE_S = 0.7
+"""How often a running hearing is looked at."""
 KEEP = "keep-moment"
 """Where the session keeps the run and the place of a moment that is to be put into a playlist."""
 
