@@ -205,7 +205,9 @@ class OpenAIServer(ServerThread):
         if not fault:
             self.answered[question] += 1
         if body.get("stream") and self.streams:
-            return await _stream(request, body, text, finish, usage, cut=fault == "cut body", half=self.half, pace=self.pace)
+            return await _stream(
+                request, body, text, finish, usage, cut=fault == "cut body", half=self.half, pace=self.pace
+            )
         reply = json.dumps(_completion(body, text, finish, usage))
         return web.Response(
             text=reply[: len(reply) // 2] if fault == "cut body" else reply, content_type="application/json"

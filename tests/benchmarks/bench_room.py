@@ -89,7 +89,9 @@ class Times:
         ours, empty = median(self.ours), median(self.empty)
         ratio = ours / empty
         verdict = "within" if ratio <= bar else "ABOVE"
-        return f"{name:44}{ours:9.0f}{empty:9.0f}{ratio:8.2f}{bar:6.0f}  {verdict}  ({len(self.ours)}, {len(self.empty)})"
+        return (
+            f"{name:44}{ours:9.0f}{empty:9.0f}{ratio:8.2f}{bar:6.0f}  {verdict}  ({len(self.ours)}, {len(self.empty)})"
+        )
 
 
 @dataclass(frozen=True)
