@@ -115,12 +115,12 @@ at = back()
 room_view(
     record,
     procedure,
-    end_of_stage(drawn, record, at) if at != NOW else None,
+    end_of_stage(drawn.scene, record, at) if at != NOW else None,
     play=st.session_state.get("play") == run,
 )
 of_run, moment = st.session_state.pop(KEEP, ("", 0))
 if of_run == run:
-    add_moment(house, run, moment, moment_title(drawn, moment))
+    add_moment(house, run, moment, moment_title(drawn.scene, moment))
 for warning in record.setup.warnings():
     st.caption(f":material/warning: {literal(warning)}")
 for note in record.notes[:1] if len(record.notes) == 1 else ():

@@ -17,9 +17,15 @@ def program() -> str:
 
 
 @cache
-def style() -> str:
-    """The style sheet."""
-    return (_STATIC / "room.css").read_text(encoding="utf-8")
+def style(name: str = "room") -> str:
+    """The style sheet of the room, or of a part of the live page that is drawn like it."""
+    return (_STATIC / f"{name}.css").read_text(encoding="utf-8")
+
+
+@cache
+def part(name: str) -> str:
+    """What draws a part of the live page below the room: `members`."""
+    return "\n".join((_STATIC / f"{file}.js").read_text(encoding="utf-8") for file in ("dom", f"in_{name}"))
 
 
 @cache

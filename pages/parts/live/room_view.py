@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
@@ -17,6 +19,7 @@ from courtroom.room import RoomScene, scene
 from courtroom.room.player import adapter, program, style
 from courtroom.room.reading import read, words
 from courtroom.room.scene import speaking
+from pages.parts.shared.records import MOST
 
 room = st.components.v2.component("courtroom_room", css=style(), js=f"{program()}\n{adapter('page')}")
 pulse = st.components.v2.component("courtroom_pulse", js=adapter("pulse"))
@@ -34,19 +37,10 @@ def room_view(record: Record, procedure: Procedure, start: int | None = None, *,
         start: the place of the moment at which a run that is opened begins; None is its end.
         play: whether it is played from its beginning when it is first shown.
     """
-    shown = scene_of(record, procedure)
     run = record.run.id
-    data = {
-        "scene": read(shown.model_dump(mode="json", exclude_defaults=True)),
-        "language": language(),
-        "words": words(),
-        "version": version(shown),
-        "start": start,
-        "play": play,
-    }
-    # Bytes go to the browser as they are; plain data would be looked through for tables first.
+    data = {"language": language(), "words": words(), "start": start, "play": play}
     room(
-        data=_bytes(data),
+        data=_with_scene(data, record, procedure),
         key=f"room-{run}",
         on_call_change=lambda: _to("Calls", run, "call"),
         on_member_change=lambda: _to("Members", run, "member"),
@@ -63,22 +57,19 @@ def stop_view(
         stop: which moment, of how many, and the sentence on it, as `playlist.js` reads it.
         turn: goes to the `next` or the `previous` moment, or leaves the playlist.
     """
-    shown = scene_of(record, procedure)
-    data = {
-        "scene": shown.model_dump(mode="json", exclude_defaults=True),
-        "version": version(shown),
-        "start": None,
-        "play": False,
-        "stop": stop,
-    }
-    room(data=_bytes(data), key=key, on_turn_change=lambda: turn(str(st.session_state[key].get("turn") or "")))
+    data = {"language": language(), "words": words(), "start": None, "play": False, "stop": stop}
+    room(
+        data=_with_scene(data, record, procedure),
+        key=key,
+        on_turn_change=lambda: turn(str(st.session_state[key].get("turn") or "")),
+    )
 
 
-def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: RoomScene) -> bool:
+def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: DrawnScene) -> bool:
     """What came since the room was drawn; False where the room itself is to be drawn again."""
-    now = scene_of(record, procedure)
-    have = len(drawn.moments)
-    if now.moments[:have] != drawn.moments or now.seats != drawn.seats:
+    now = scene_of(record, procedure).scene
+    have = len(drawn.scene.moments)
+    if now.moments[:have] != drawn.scene.moments or now.seats != drawn.scene.seats:
         return False
     open_calls = house.runner.live(record.run.id).snapshot()
     changes = now.model_dump(
@@ -89,7 +80,7 @@ def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: R
     data = {
         **read(changes),
         "run": record.run.id,
-        "version": version(drawn),
+        "version": drawn.read()[1],
         "from": have,
         **read(
             {
@@ -108,19 +99,43 @@ def end_of_stage(shown: RoomScene, record: Record, index: str) -> int | None:
     return max((n for n, moment in enumerate(shown.moments) if moment.stage == stage), default=None)
 
 
-def version(shown: RoomScene) -> str:
-    """A digest of a scene as it is read: the same where nothing is different."""
-    content = f"{language()}\n{shown.model_dump_json(exclude_defaults=True)}"
-    return blake2b(content.encode(), digest_size=8).hexdigest()
+@dataclass(frozen=True)
+class DrawnScene:
+    """A scene, and what browsers are sent of it."""
+
+    record: Record
+    scene: RoomScene
+    sent: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def read(self) -> tuple[str, str]:
+        """The scene as its reader reads it, as JSON; and a digest of it, the same where nothing is different."""
+        kept = self.sent.get(language())
+        if kept is None:
+            text = json.dumps(read(self.scene.model_dump(mode="json", exclude_defaults=True)), ensure_ascii=False)
+            kept = (text, blake2b(f"{language()}\n{text}".encode(), digest_size=8).hexdigest())
+            self.sent[language()] = kept
+        return kept
 
 
-def scene_of(record: Record, procedure: Procedure) -> RoomScene:
-    """A scene is made once for each state of the record."""
-    kept: tuple[Record, RoomScene] | None = st.session_state.get(f"scene-{record.run.id}")
-    if kept is None or kept[0] is not record:
-        kept = (record, scene(record, procedure))
-        st.session_state[f"scene-{record.run.id}"] = kept
-    return kept[1]
+_drawn: OrderedDict[str, DrawnScene] = OrderedDict()
+
+
+def scene_of(record: Record, procedure: Procedure) -> DrawnScene:
+    """A scene is made once for each state of a run, whoever looks at it."""
+    run = record.run.id
+    kept = _drawn.get(run)
+    if kept is None or kept.record is not record:
+        kept = _drawn[run] = DrawnScene(record, scene(record, procedure))
+        while len(_drawn) > MOST:
+            _drawn.popitem(last=False)
+    return kept
+
+
+def _with_scene(data: dict[str, Any], record: Record, procedure: Procedure) -> bytes:
+    """Bytes go to the browser as they are; plain data would be looked through for tables first."""
+    text, version = scene_of(record, procedure).read()
+    rest = json.dumps({**data, "version": version}, ensure_ascii=False)
+    return f'{rest[:-1]}, "scene": {text}}}'.encode()
 
 
 def _bytes(data: dict[str, Any]) -> bytes:
