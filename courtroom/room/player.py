@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 _STATIC = Path(__file__).parent / "static"
-PARTS = ("dom", "story", "recount", "bench", "tally", "transcript", "timeline", "drawer", "playlist", "room")
+PARTS = ("dom", "story", "recount", "bench", "flow", "tally", "transcript", "timeline", "drawer", "playlist", "room")
 """The files of the program, each after those that it uses."""
 
 
@@ -24,8 +24,8 @@ def style(name: str = "room") -> str:
 
 @cache
 def part(name: str) -> str:
-    """What draws a part of the live page below the room: `members`."""
-    return "\n".join((_STATIC / f"{file}.js").read_text(encoding="utf-8") for file in ("dom", f"in_{name}"))
+    """What draws a part of the live page below the room: `members` or `votes`."""
+    return "\n".join((_STATIC / f"{file}.js").read_text(encoding="utf-8") for file in ("dom", "flow", f"in_{name}"))
 
 
 @cache

@@ -32,8 +32,8 @@ ELSEWHERE = "http://canary.example"
 """A host outside; the browser finds no address for it, but that it asked is seen."""
 NO_NAMES = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 SHOWN = "() => document.querySelector('[data-test-script-state=notRunning]') && !document.querySelector('[data-stale=true]')"
-SEATS = "[class*='st-key-open-'] button"
-POINTS = ".js-plotly-plot .point path, .js-plotly-plot .sankey-node rect"
+SEATS = ".members .chain, [class*='st-key-open-'] button"
+POINTS = ".js-plotly-plot .point path"
 OPENED = """() => {
   for (const one of document.querySelectorAll('details:not([open]) > summary')) one.click();
 }"""

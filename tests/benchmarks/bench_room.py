@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -40,23 +41,17 @@ CASE = "oak-table"
 EMPTY = (*STREAMLIT[:-1], "tests/benchmarks/empty_app.py")
 SEEN = Path(__file__).parent / "seen.js"
 BARS = {"recorded": 2.0, "opened": 3.0, "clicked": 2.0}
-SHOWN = {
-    "Members": "[class*='st-key-open-'] button",
-    "Votes": ".st-key-votes .main-svg, .st-key-votes svg",
-    "Follow-graph": ".js-plotly-plot .main-svg",
-    "Precedents": "[data-testid='stDataFrame'] canvas",
-    "Evidence": "[data-testid='stDataFrame'] canvas",
-    "Calls": "[data-testid='stDataFrame'] canvas",
+TABLE = "[data-testid='stDataFrame'] canvas"
+TABS = {
+    "Members": ("Others who take part", ".members .chain"),
+    "Votes": ("", ".votes svg"),
+    "Follow-graph": ("Arrows go from a juror", ".js-plotly-plot .main-svg"),
+    "Precedents": ("Earlier verdicts closest", TABLE),
+    "Summary": ("How heated the debate is", ""),
+    "Evidence": ("Which evidence was selected", TABLE),
+    "Calls": ("Select a row to read", TABLE),
 }
-"""What a tab shows apart from text."""
-TEXTS = {
-    "Members": "Whole chain",
-    "Follow-graph": "Arrows go from a juror",
-    "Precedents": "Earlier verdicts closest",
-    "Summary": "How heated the debate is",
-    "Evidence": "Which evidence was selected",
-    "Calls": "Select a row to read",
-}
+"""A text that each tab shows, and what else it draws."""
 
 
 @dataclass(frozen=True)
@@ -218,15 +213,15 @@ def clicked(stand: Stand, scale: Scale, name: str) -> dict[str, Times]:
     beside.goto(f"{stand.empty}/?show=choice")
     radios = page.get_by_test_id("stMain").get_by_role("radio")
     radios.first.wait_for()
-    tabs = [text for text in radios.all_inner_texts() if text in TEXTS or text in SHOWN]
+    tabs = [text for text in radios.all_inner_texts() if text in TABS]
     found = {tab: Times() for tab in tabs}
-    plain = iter(_settled(beside) or ["Two", "One"] * (1 + scale.clicks) * len(tabs))
+    _settled(beside)
+    plain = cycle(("Two", "One"))
     for number in range(1 + scale.clicks):
         for tab in tabs:
             _go(page, "Members" if tab == "Summary" else "Summary")
             took = _go(page, tab)
-            other = next(plain)
-            same = _choose(beside, other)
+            same = _choose(beside, next(plain))
             if number:
                 found[tab].ours.append(took)
                 found[tab].empty.append(same)
@@ -240,7 +235,7 @@ def _go(page: Page, tab: str) -> float:
     button = page.get_by_test_id("stMain").get_by_role("radio", name=tab, exact=True)
     took: float = button.evaluate(
         "(button, [text, drawn]) => courtroomBench.click(button, () => courtroomBench.below(text, drawn))",
-        [TEXTS.get(tab, ""), SHOWN.get(tab, "")],
+        list(TABS[tab]),
     )
     _settled(page)
     return took

@@ -16,6 +16,8 @@
   const one = (selector) => all(selector)[0];
   const text = (selector) => all(selector).map((found) => found.textContent).join("\n");
 
+  const fresh = (found) => !(found.getRootNode().host || found).closest("[data-stale=true]");
+
   /** Milliseconds from `began`, or from navigation, until it holds. */
   const when = (ready, began = 0) => new Promise((done, fail) => {
     setTimeout(() => fail(new Error(`never seen: ${ready}`)), 60_000);
@@ -28,11 +30,13 @@
     /** The room has its seats, and the transcript ends with the verdict. */
     drawn: (seats) => all(".room .seat").length >= seats && all(".room .transcript .k-verdict").length > 0,
     /** The open tab shows a text and what is drawn. */
-    below: (wanted, drawn) => {
-      const shown = one(".st-key-below") ? one(".st-key-below").parentElement.parentElement : document.body;
-      return shown.textContent.includes(wanted) && (!drawn || [...shown.querySelectorAll(drawn)].some((found) => !found.closest("[data-stale=true]")));
+    below: (wanted, drawn) => text("[data-testid=stMain]").includes(wanted) && (!drawn || all(drawn).some(fresh)),
+    click: async (button, ready) => {
+      await when(() => !ready());  // what stood there before is gone
+      const began = performance.now();
+      button.click();
+      return when(ready, began);
     },
-    click: (button, ready) => { const began = performance.now(); button.click(); return when(ready, began); },
     /** Notes when each answer and each vote came into the transcript. */
     follow: () => looks.add(() => {
       for (const line of all(".room .line-said:not(.live)")) {
