@@ -44,7 +44,7 @@ BARS = {"recorded": 2.0, "opened": 3.0, "clicked": 2.0}
 TABLE = "[data-testid='stDataFrame'] canvas"
 TABS = {
     "Members": ("Others who take part", ".members .chain"),
-    "Votes": ("", ".votes svg"),
+    "Votes": ("", ".votes .line"),
     "Follow-graph": ("Arrows go from a juror", ".js-plotly-plot .main-svg"),
     "Precedents": ("Earlier verdicts closest", TABLE),
     "Summary": ("How heated the debate is", ""),
@@ -217,10 +217,13 @@ def clicked(stand: Stand, scale: Scale, name: str) -> dict[str, Times]:
     found = {tab: Times() for tab in tabs}
     _settled(beside)
     plain = cycle(("Two", "One"))
+    shown = tabs[0]
     for number in range(1 + scale.clicks):
         for tab in tabs:
-            _go(page, "Members" if tab == "Summary" else "Summary")
-            took = _go(page, tab)
+            plainest = "Members" if tab == "Summary" else "Summary"
+            if plainest != shown:
+                _go(page, plainest)
+            took, shown = _go(page, tab), tab
             same = _choose(beside, next(plain))
             if number:
                 found[tab].ours.append(took)
