@@ -67,9 +67,13 @@ class Scale:
     """Jurors and rounds of the run with many calls."""
     openings: int = 9
     clicks: int = 7
+    tabs_of: tuple[str, ...] = ("small", "large")
+    """The runs whose tabs are opened."""
 
 
-QUICK = Scale(jurors=3, rounds=1, live_runs=1, delay_s=0.1, pace_s=0.02, large=(5, 2), openings=1, clicks=1)
+QUICK = Scale(
+    jurors=3, rounds=1, live_runs=1, delay_s=0.1, pace_s=0.02, large=(5, 2), openings=1, clicks=1, tabs_of=("small",)
+)
 
 
 @dataclass
@@ -274,7 +278,7 @@ def made(home: Path, scale: Scale) -> dict[str, str]:
     return runs
 
 
-def measure(folder: Path, scale: Scale) -> None:
+def measure(folder: Path, scale: Scale, browser: Browser) -> None:
     """Measure, and print each figure as soon as it is known."""
     runs, counter = made(folder / "home", scale), folder / "empty" / "counter.sqlite"
     counter.parent.mkdir()
@@ -290,17 +294,14 @@ def measure(folder: Path, scale: Scale) -> None:
             folder / "home", environment={"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}
         ) as app,
         app_server(folder / "empty", command=EMPTY) as empty,
-        sync_playwright() as playwright,
     ):
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         stand = Stand(browser, app.url, empty.url, counter, runs, house)
         print(opened(stand, scale).line(f"opening a run of {calls['large']} calls", BARS["opened"]), flush=True)
-        for name in ("small", "large"):
+        for name in scale.tabs_of:
             for tab, times in clicked(stand, scale, name).items():
                 print(times.line(f"tab {tab} of {calls[name]} calls", BARS["clicked"]), flush=True)
         name = f"recorded to on screen, {scale.jurors} jurors"
         print(on_screen(stand, scale).line(name, BARS["recorded"]), flush=True)
-        browser.close()
     house.close()
 
 
@@ -309,8 +310,10 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--quick", action="store_true", help="small runs, each figure once")
     given = options.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        measure(Path(folder), QUICK if given.quick else Scale())
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        measure(Path(folder), QUICK if given.quick else Scale(), browser)
+        browser.close()
 
 
 if __name__ == "__main__":
