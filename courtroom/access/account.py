@@ -1,0 +1,44 @@
+"""The account of a person who signed in or came by a link, and the access that it gives."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from courtroom.strict import Strict
+
+
+class Access(IntEnum):
+    """What a person may do; each may do all that the one before it may."""
+
+    NONE = 0
+    """Sees what is public, and what a link opens."""
+    LOOK = 1
+    """Sees what is shared too. Starts and changes nothing."""
+    RUN = 2
+    """Adds cases, starts runs and experiments, and changes those that are the person's own."""
+    OWN = 3
+    """Sees and changes everything, and gives others their access."""
+
+
+class Resource(Strict):
+    """Something that belongs to a person."""
+
+    kind: str
+    """`run`, `case` or `experiment`."""
+    id: str
+
+
+class Account(Strict):
+    """Somebody at the app."""
+
+    id: str
+    """Never changes and is nobody else's; empty for who did not sign in."""
+    name: str = ""
+    email: str = ""
+    access: Access = Access.NONE
+    opened: frozenset[Resource] = frozenset()
+    """What a link has opened for reading in this session."""
+
+
+NOBODY = Account(id="")
+"""Who did not sign in, where one must."""
