@@ -132,10 +132,10 @@ def scene_of(record: Record, procedure: Procedure) -> DrawnScene:
 
 
 def _with_scene(data: dict[str, Any], record: Record, procedure: Procedure) -> bytes:
-    """Bytes go to the browser as they are; plain data would be looked through for tables first."""
+    """Two lines of JSON: what is given, and the scene. As bytes they go to the browser as they are; plain data would be
+    looked through for tables first."""
     text, version = scene_of(record, procedure).read()
-    rest = json.dumps({**data, "version": version}, ensure_ascii=False)
-    return f'{rest[:-1]}, "scene": {text}}}'.encode()
+    return _bytes({**data, "version": version}) + b"\n" + text.encode()
 
 
 def _bytes(data: dict[str, Any]) -> bytes:

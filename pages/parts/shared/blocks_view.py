@@ -152,7 +152,7 @@ def _cards(cards: Cards, per_row: int) -> None:
         ".cards .share div{height:100%;border-radius:.25rem;background:#3B82C4}.cards .facts{font-size:.875rem;"
         "opacity:.8;margin-bottom:.5rem}@media(max-width:640px){.cards{grid-template-columns:1fr}}</style>"
     )
-    st.html(f'{style}<div class="cards">{"".join(map(_card_html, cards.cards))}</div>')
+    st.html(f'{style}<div class="cards">{"".join(_card_html(card) for card in cards.cards)}</div>')
 
 
 def _card_html(card: Card) -> str:

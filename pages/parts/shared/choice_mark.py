@@ -10,18 +10,22 @@ from courtroom.language import _, translated
 from pages.parts.shared.inert import escaped
 
 
+def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> str:
+    """HTML for a choice, for another outcome, or for an abstention."""
+    theme = st.context.theme.type or "light"
+    known = {choice.name: choice for choice in procedure.choices}
+    choice = known.get(name) if name else None
+    if name and choice is None:  # an outcome in words, such as a judgment
+        return f'<span style="font-weight:600;font-size:{escaped(size)}">{escaped(name)}</span>'
+    if choice is None:
+        return f'<span style="color:{tone(None, theme)};font-size:{escaped(size)}">○ {_("abstained")}</span>'
+    return f'<span style="color:{tone(choice.tone, theme)};font-weight:600;white-space:nowrap;font-size:{escaped(size)}">{escaped(choice.mark)} {escaped(choice.title)}</span>'
+
+
 def choice_words(procedure: Procedure, name: str | None) -> tuple[str, str]:
-    """The mark and word of a choice, of another outcome, or of an abstention, with its colour (empty where it has none)."""
+    """The same as plain text, with its colour; empty for an outcome in words."""
     theme = st.context.theme.type or "light"
     choice = next((choice for choice in procedure.choices if choice.name == name), None)
     if choice:
         return f"{choice.mark} {translated(choice.title)}", tone(choice.tone, theme)
     return (translated(name), "") if name else (f"○ {_('abstained')}", tone(None, theme))
-
-
-def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> str:
-    """HTML for a choice, for another outcome in words, such as a judgment, or for an abstention."""
-    words, colour = choice_words(procedure, name)
-    style = f"font-size:{escaped(size)}" + (f";color:{colour}" if colour else "") + (";font-weight:600" if name else "")
-    style += ";white-space:nowrap" if name and colour else ""
-    return f'<span style="{style}">{escaped(words, as_it_is=True)}</span>'
