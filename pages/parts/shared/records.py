@@ -15,12 +15,12 @@ MOST = 8
 
 
 @dataclass
-class _Kept:
+class _LastRead:
     lock: Lock = field(default_factory=Lock)
     runs: OrderedDict[str, tuple[object, Record]] = field(default_factory=OrderedDict)
 
 
-_kept: WeakKeyDictionary[Courthouse, _Kept] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[Courthouse, _LastRead] = WeakKeyDictionary()
 
 
 def read(house: Courthouse, run: str) -> Record:
@@ -29,7 +29,7 @@ def read(house: Courthouse, run: str) -> Record:
     Raises:
         NoSuchRun: there is none of this id.
     """
-    kept = _kept.setdefault(house, _Kept())
+    kept = _kept.setdefault(house, _LastRead())
     pulse = house.store.pulse(run)
     with kept.lock:
         found = kept.runs.get(run)
