@@ -32,7 +32,7 @@ def test_a_run_and_its_scene_are_read_once_until_something_has_come(tmp_path: Pa
     for other in runs[1:]:
         read(house, other)
     assert read(house, run) is not after, "those that were looked at longest ago are let go of"
-    house.delete(run)
+    house.store.delete(run)
     with pytest.raises(NoSuchRun):
         read(house, run)
     house.close()
