@@ -18,7 +18,9 @@ from pages.parts.live.member_chain import member_chain
 from pages.parts.shared.choice_mark import choice_words
 from pages.parts.shared.inert import literal
 
-member_cards = st.components.v2.component("courtroom_members", css=style("members"), js=part("members"))
+member_cards = st.components.v2.component(
+    "courtroom_members", css=style("members"), js=part("members"), isolate_styles=False
+)
 
 
 def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None:

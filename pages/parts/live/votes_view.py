@@ -15,7 +15,7 @@ from courtroom.room.player import part, style
 from courtroom.room.reading import words
 from pages.parts.shared.table import table
 
-vote_bars = st.components.v2.component("courtroom_votes", css=style("votes"), js=part("votes"))
+vote_bars = st.components.v2.component("courtroom_votes", css=style("votes"), js=part("votes"), isolate_styles=False)
 
 
 def votes_view(procedure: Procedure, record: Record) -> None:
