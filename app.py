@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 import streamlit as st
 
-from courtroom.errors import CourtroomError
 from courtroom.language import _
-from courtroom.settings import from_environment
-from courtroom.store.database import explained
-from courtroom.store.failures import FAILURES
-from pages.parts.shared.inert import literal
+from pages.parts.shared.plainly import plainly
 from pages.parts.shared.reader import speak, switch
 
 ICON = Path(__file__).parent / "data" / "icon.svg"
@@ -49,10 +44,5 @@ alone = next((name for name in ALONE if name in st.query_params), st.session_sta
 st.session_state["alone"] = alone
 page = st.navigation([ALONE[alone]], position="hidden") if alone else st.navigation(PAGES, position="top")
 switch()
-try:
+with plainly():
     page.run()
-except CourtroomError as error:
-    st.error(literal(str(error)), icon=":material/error:")
-except FAILURES as error:
-    logging.getLogger("courtroom").exception("the store failed")
-    st.error(literal(str(explained(error, from_environment().database))), icon=":material/error:")

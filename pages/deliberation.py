@@ -13,16 +13,12 @@ from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import A_RUN
 from pages.parts.audience.presenter import audience_view
-from pages.parts.live.calls_table import calls_table
 from pages.parts.live.intervene import interventions_view, seats
-from pages.parts.live.member_grid import member_grid
-from pages.parts.live.room_view import KEEP, end_of_stage, pulse_view, room_view, scene_of
+from pages.parts.live.room_view import KEEP, LIVE_S, end_of_stage, pulse_view, room_view, scene_of
+from pages.parts.live.tabs_view import NOW, back, tabs_view
 from pages.parts.live.verdict_view import verdict_view
-from pages.parts.live.votes_view import votes_view
 from pages.parts.playlists.add_moment import add_moment, moment_title
-from pages.parts.shared.blocks_view import blocks_view
 from pages.parts.shared.controls import controls, standing
-from pages.parts.shared.family_view import family_view
 from pages.parts.shared.heading import heading
 from pages.parts.shared.house import courthouse, current_run
 from pages.parts.shared.inert import declared, literal
@@ -31,11 +27,8 @@ from pages.parts.shared.pace import pace, this_session
 from pages.parts.shared.records import read
 from pages.parts.shared.units import count, duration, money
 
-LIVE_S = 0.7
-"""How often a running hearing is looked at, at most: where many look on, each does less often."""
 SHARED_S = 0.2
 """For so long what one session has read serves the looks of all."""
-NOW = "now"
 COMPACT = """<style>
 .stMainBlockContainer { padding-top: 3.6rem; }
 .st-key-top h1, .st-key-top h3 { font-size: 1.5rem; padding: 0 0 .3rem; line-height: 1.3; }
@@ -110,33 +103,33 @@ def news(now: Record) -> tuple[object, ...]:
 @st.fragment
 def steer() -> None:
     """Status and controls, drawn apart: a click in them draws nothing else."""
-    controls(house, procedure, read(house, whole.run.id))
+    controls(house, procedure, read(house, record.run.id))
 
 
 was_busy, stood, drawn_at = busy(record), standing(house, record), time.monotonic()
-whole, drawn, session = record, scene_of(record, procedure), this_session()
+drawn, session = scene_of(record, procedure), this_session()
 
 
 @st.fragment(run_every=max(LIVE_S, pace().look_s) if was_busy else None)
 def live() -> None:
     """What comes in; the rest of the page is drawn anew only when something has come of it, and for many who look on less often."""
     looks = time.thread_time()
-    now = read(house, whole.run.id, SHARED_S)
+    now = read(house, record.run.id, SHARED_S)
     if not pulse_view(house, now, procedure, drawn) or standing(house, now) != stood or (was_busy and not busy(now)):
         st.rerun()
     pace().looked(session, time.thread_time() - looks)
-    if news(now) != news(whole) and time.monotonic() - drawn_at >= pace().page_s:
+    if news(now) != news(record) and time.monotonic() - drawn_at >= pace().page_s:
         st.rerun()
 
 
 with top:
     steer()
     live()
-back = st.query_params.get("at", NOW)
+at = back()
 room_view(
     record,
     procedure,
-    end_of_stage(drawn.scene, record, back) if back != NOW else None,
+    end_of_stage(drawn.scene, record, at) if at != NOW else None,
     play=st.session_state.get("play") == run,
 )
 of_run, moment = st.session_state.pop(KEEP, ("", 0))
@@ -150,7 +143,7 @@ if len(record.notes) > 1:
     with st.expander(_("{notes} notes on this run", notes=len(record.notes)), icon=":material/info:"):
         for note in record.notes:
             st.caption(f":material/info: {literal(note)}")
-if back == NOW:
+if at == NOW:
     audience_view(house, record)
     seats(house, record)
     interventions_view(house, procedure, record)
@@ -167,55 +160,7 @@ if record.run.verdict:
         st.session_state.pop("sweep", None)
         st.switch_page("pages/sweep.py", query_params={"base": run})
 
-views = [view.title for view in procedure.views]
-tabs = ["Members", "Votes", *views, "Calls"] if votes else [*views, "Members", "Calls"]
-tabs += ["Family"] if len(kin) > 1 else []
-with st.container(key="below"):
-    shown = st.segmented_control(
-        _("Look at"),
-        tabs,
-        default=tabs[0],
-        required=True,
-        format_func=literal,
-        key=f"tab-{run}",
-        label_visibility="collapsed",
-    )
-    if len(record.stages) > 1:
-        names = {
-            **{str(stage.index): _("after {name}", name=translated(stage.name)) for stage in record.stages},
-            NOW: _("now"),
-        }
-        shown_at = st.selectbox(
-            _("As it stood"),
-            list(names),
-            list(names).index(back) if back in names else len(names) - 1,
-            format_func=names.__getitem__,
-            key=f"at-{run}-{len(names)}",
-            help=_("What stands here as it was at the end of any stage. Nothing of what came after is lost."),
-            width=240,
-        )
-        if shown_at != NOW:
-            st.query_params["at"] = shown_at
-            record = record.until(int(shown_at))
-        else:
-            st.query_params.pop("at", None)
-if "at" in st.query_params and len(record.stages) > 0:
-    st.info(
-        _("You look back: what stands below is how the run stood {names}.", names=literal(names[shown_at])),
-        icon=":material/history:",
-    )
-if shown == "Members":
-    member_grid(house, procedure, record)
-elif shown == "Votes":
-    votes_view(procedure, record)
-elif shown == "Calls":
-    calls_table(house, record)
-elif shown == "Family":
-    family_view(house, run)
-else:
-    view = next(view for view in procedure.views if view.title == shown)
-    st.caption(declared(view.help))
-    blocks_view(view.draw(record), procedure, key=f"{run}-{view.name}")
+tabs_view(house, procedure, run, family=len(kin) > 1)
 
 prompt, completion = record.tokens
 st.divider()

@@ -60,6 +60,8 @@ class OpenAIServer(ServerThread):
     keep_bodies: bool = False
     half: threading.Event | None = None
     """Where given, every stream stops half-way until it is set."""
+    pace: float = 0.0
+    """Seconds before each piece of a stream."""
     listing: bytes | str = b""
     """What it answers to whoever asks for its models; a text is an address to which it redirects."""
     listed: list[dict[str, str]] = field(default_factory=list)
@@ -203,7 +205,9 @@ class OpenAIServer(ServerThread):
         if not fault:
             self.answered[question] += 1
         if body.get("stream") and self.streams:
-            return await _stream(request, body, text, finish, usage, cut=fault == "cut body", half=self.half)
+            return await _stream(
+                request, body, text, finish, usage, cut=fault == "cut body", half=self.half, pace=self.pace
+            )
         reply = json.dumps(_completion(body, text, finish, usage))
         return web.Response(
             text=reply[: len(reply) // 2] if fault == "cut body" else reply, content_type="application/json"
@@ -304,6 +308,7 @@ async def _stream(
     *,
     cut: bool,
     half: threading.Event | None = None,
+    pace: float = 0.0,
 ) -> web.StreamResponse:
     """Forty characters an event; `cut` ends it in the middle, without a word on why."""
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -320,6 +325,8 @@ async def _stream(
     for number, event in enumerate(events):
         while half and number == len(pieces) // 2 and not half.is_set():
             await asyncio.sleep(0.02)
+        if pace:
+            await asyncio.sleep(pace)
         await response.write(f"data: {json.dumps({**base, **event})}\n\n".encode())
     if not cut:
         await response.write(b"data: [DONE]\n\n")

@@ -17,11 +17,9 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Edge, Graph, Node
 from courtroom.engine.people import SeatQuestion
 from courtroom.engine.procedure import Choice
-from courtroom.figures.flow import draw_flow
 from courtroom.figures.graph import draw_graph
 from courtroom.figures.plain import plain
 from courtroom.figures.standards import draw_standards
-from courtroom.figures.votes import draw_votes
 from courtroom.knowledge.jurisprudence import Standard
 from courtroom.law.judgment import Judgment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -75,20 +73,12 @@ def test_a_picture_on_a_seats_page_is_told_in_plain_text(house: Courthouse, monk
     assert not any(re.search(r"(?<!\\)[!<\[\]]", told) for told in marked)
 
 
-def test_figures_show_marks_of_others_as_they_are(house: Courthouse) -> None:
-    run = house.new_run(
-        "cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=3, rounds=2, consensus=1.0), 0
-    )
-    house.runner.go(run)
-    house.runner.wait(run, 20)
-    record = house.record(run)
+def test_figures_show_marks_of_others_as_they_are() -> None:
     choices = [Choice(name, EVIL, number, "circle", EVIL) for number, name in enumerate(("buyer", "seller"))]
     graph = Graph((Node("a", EVIL, "buyer", 0.5, detail=EVIL), Node("b", " ", None, 0.5)), (Edge("a", "b"),), EVIL)
     judged = Judgment(relevant_articles=(264,), charges=(EVIL,))
     standard = Standard(id="s", case="c", title=EVIL, facts="a", reasoning="b", verdict=judged, gold=judged)
     figures: list[Any] = [
-        draw_votes(record, choices),
-        draw_flow(record, choices),
         draw_graph(graph, choices),
         draw_standards(nx.path_graph(["s"]), [standard]),
     ]

@@ -55,7 +55,7 @@ def opened(**query: str) -> AppTest:
 def played(app: AppTest) -> dict[str, object]:
     """The moment that the room shows."""
     (component,) = [one for one in app.get("bidi_component") if "room" in one.proto.component_name]
-    data = json.loads(component.proto.bytes)
+    data = json.loads(component.proto.bytes.splitlines()[0])
     assert isinstance(data["stop"], dict)
     return dict(data["stop"])
 

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 _STATIC = Path(__file__).parent / "static"
-PARTS = ("dom", "story", "recount", "bench", "tally", "transcript", "timeline", "drawer", "playlist", "room")
+PARTS = ("dom", "story", "recount", "bench", "flow", "tally", "transcript", "timeline", "drawer", "playlist", "room")
 """The files of the program, each after those that it uses."""
 
 
@@ -17,9 +17,15 @@ def program() -> str:
 
 
 @cache
-def style() -> str:
-    """The style sheet."""
-    return (_STATIC / "room.css").read_text(encoding="utf-8")
+def style(name: str = "room") -> str:
+    """The style sheet of the room, or of a part of the live page that is drawn like it."""
+    return (_STATIC / f"{name}.css").read_text(encoding="utf-8")
+
+
+@cache
+def part(name: str) -> str:
+    """What draws a part of the live page below the room: `members` or `votes`."""
+    return "\n".join((_STATIC / f"{file}.js").read_text(encoding="utf-8") for file in ("dom", "flow", f"in_{name}"))
 
 
 @cache

@@ -32,8 +32,9 @@ ELSEWHERE = "http://canary.example"
 """A host outside; the browser finds no address for it, but that it asked is seen."""
 NO_NAMES = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 SHOWN = "() => document.querySelector('[data-test-script-state=notRunning]') && !document.querySelector('[data-stale=true]')"
-SEATS = "[class*='st-key-open-'] button"
-POINTS = ".js-plotly-plot .point path, .js-plotly-plot .sankey-node rect"
+SEATS = ".members .chain, [class*='st-key-open-'] button"
+POINTS = ".js-plotly-plot .point path"
+DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 OPENED = """() => {
   for (const one of document.querySelectorAll('details:not([open]) > summary')) one.click();
 }"""
@@ -54,7 +55,7 @@ class Watch:
     hosts: list[str]
     seen: list[str] = field(default_factory=list)
     drawn: int = 0
-    """How often the server has drawn a page to its end."""
+    """How often the server has drawn a page, or a part of one that is drawn by itself, to its end."""
 
     def on(self, page: Page) -> None:
         page.on("request", lambda request: self._asked(request.url))
@@ -68,7 +69,7 @@ class Watch:
     def _told(self, frame: str | bytes) -> None:
         message = ForwardMsg.FromString(frame) if isinstance(frame, bytes) else ForwardMsg()
         ended = message.WhichOneof("type") == "script_finished"
-        self.drawn += ended and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+        self.drawn += ended and message.script_finished in DONE
 
     def _asked(self, url: str) -> None:
         if not url.startswith((f"{self.own}/", "data:", "blob:", "file:")):

@@ -14,7 +14,7 @@ function benchPart(open) {
   const tip = el("div", "tip"); tip.hidden = true; tip.setAttribute("role", "tooltip");
   floor.append(arrows, speech, offers, tip);
   const seats = new Map();
-  let scene = null, now = null, hovered = "", speaking = new Set();
+  let scene = null, now = null, hovered = "", speaking = new Set(), box = { width: 0, height: 0 };
 
   const side = (name) => scene.sides.find((one) => one.name === name);
   const person = (id) => scene.seats.find((one) => one.id === id);
@@ -80,7 +80,6 @@ function benchPart(open) {
   }
 
   function arrowsNow() {
-    const box = floor.getBoundingClientRect();
     const drawn = [];
     const at = now && now.ballot ? now.ballots.indexOf(now.ballot) : 0;
     if (scene && at > 0) {
@@ -89,12 +88,12 @@ function benchPart(open) {
         if (!member.place) continue;
         const vote = now.ballot.votes.get(member.id);
         for (const other of member.follows || []) {
-          const from = person(other);
-          if (!from || !from.place) continue;
           const theirs = before.votes.get(other);
           const near = member.id === hovered || (!hovered && speaking.has(member.id) && speaking.size < 4);
           const over = changed(vote) && theirs && theirs.choice === vote.choice && (near || now.moment.kind === "tally");
           if (!over && !near) continue;
+          const from = person(other);
+          if (!from || !from.place) continue;
           const [x1, y1] = [from.place[0] * box.width / 100, from.place[1] * box.height / 100];
           const [x2, y2] = [member.place[0] * box.width / 100, member.place[1] * box.height / 100];
           const length = Math.hypot(x2 - x1, y2 - y1) || 1, cut = 38;
@@ -151,7 +150,11 @@ function benchPart(open) {
     }));
   }
 
-  new ResizeObserver(() => { if (now) arrowsNow(); }).observe(floor);
+  // To ask for the size while drawing would have the browser lay out the whole page at once.
+  new ResizeObserver(([entry]) => {
+    box = { width: entry.borderBoxSize[0].inlineSize, height: entry.borderBoxSize[0].blockSize };
+    if (now) arrowsNow();
+  }).observe(floor);
 
   return {
     element: floor,

@@ -1,6 +1,10 @@
 // The room on the live page, as a Streamlit component. What comes in between two drawings of the page comes as an event.
 
-const read = (bytes) => JSON.parse(new TextDecoder().decode(bytes));
+/** Two lines: what is given, and the scene. */
+function read(bytes) {
+  const [given, scene] = new TextDecoder().decode(bytes).split("\n");
+  return { ...JSON.parse(given), scene: JSON.parse(scene) };
+}
 
 export default function (component) {
   const { parentElement, data, setTriggerValue } = component;

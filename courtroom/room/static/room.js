@@ -7,7 +7,7 @@
  */
 function mountRoom(host, hooks = {}) {
   const root = el("div", "room"); root.setAttribute("role", "region"); root.setAttribute("aria-label", t("The room"));
-  let scene = null, at = -1, following = true, live = [], opener = "";
+  let scene = null, at = -1, following = true, live = [], opener = "", last = "";
 
   const drawer = drawerPart(hooks, (id) => { root.classList.remove("open"); if (id) bench.focus(opener || id); });
   const openMember = (id) => { opener = id; root.classList.add("open"); drawer.open(id); draw(); };
@@ -95,6 +95,8 @@ function mountRoom(host, hooks = {}) {
       const undone = scene && !fresh && scene.moments.some((one, n) => JSON.stringify(one) !== JSON.stringify(made.moments[n]));
       if (undone) transcript.forget();
       scene = normal(made);
+      // As `pulse` would say it, where nothing has come since.
+      last = live.length ? "" : JSON.stringify([scene.moments.length, [], [], scene.status, scene.reason, scene.verdict, scene.ballots, scene.stages_to_come, scene.ended]);
       if (fresh && start !== null) { at = start; following = false; }
       else if (following) at = scene.moments.length - 1;
       else at = Math.min(at, scene.moments.length - 1);
@@ -104,12 +106,15 @@ function mountRoom(host, hooks = {}) {
     /** What came since: moments that follow those of the last update, and who speaks now. */
     pulse({ from, moments, live: open, status, reason, verdict, ballots, stages_to_come, ended }) {
       if (!scene) return;
-      scene = { ...scene, status, reason, verdict: verdict || scene.verdict, ballots, stages_to_come, ended, moments: [...scene.moments.slice(0, from), ...moments] };
+      const told = JSON.stringify([from, moments, open || [], status, reason || "", verdict, ballots, stages_to_come, ended]);
+      if (told === last) return;
+      last = told;
+      scene = { ...scene, status, reason: reason || "", verdict: verdict || scene.verdict, ballots, stages_to_come, ended, moments: [...scene.moments.slice(0, from), ...moments] };
       live = open || [];
       if (following && !timeline.playing()) at = scene.moments.length - 1;
       themed(); draw();
     },
     playStop, forget: () => window.removeEventListener("keydown", turned),
-    go, themed: () => { if (scene) { themed(); draw(); } },
+    go, themed: () => { if (scene) themed(); },
   };
 }

@@ -58,40 +58,8 @@ function tallyPart() {
     flow.replaceChildren();
     flow.hidden = columns.length < 2;
     if (columns.length < 2) return;
-    const width = 300, height = 74, thick = 12, names = [...scene.sides.map((side) => side.name), null];
     const tone = (name) => (name === null ? "var(--soft)" : `var(--side-${scene.sides.findIndex((side) => side.name === name)})`);
-    const drawnFlow = svg("svg", { viewBox: `0 0 ${width} ${height + 14}`, role: "img" });
-    const told = [], called = (name) => (name === null ? t("abstained") : (scene.sides.find((side) => side.name === name) || { title: name }).title);
-    const place = columns.map((ballot, n) => {
-      const total = Math.max(1, ballot.votes.size), x = columns.length > 1 ? n * (width - thick) / (columns.length - 1) : 0;
-      let y = 0; const found = new Map();
-      for (const name of names) {
-        const number = [...ballot.votes.values()].filter((vote) => (vote.choice || null) === name).length;
-        if (!number) continue;
-        const h = number / total * (height - 6);
-        found.set(name, { x, y, h, out: y, in: y });
-        drawnFlow.append(svg("rect", { x, y, width: thick, height: h, rx: 2, fill: tone(name) }));
-        y += h + 3;
-      }
-      const label = svg("text", { x: n === 0 ? 0 : n === columns.length - 1 ? width : x + thick / 2, y: height + 11, "text-anchor": n === 0 ? "start" : n === columns.length - 1 ? "end" : "middle" });
-      label.textContent = ballot.name; drawnFlow.append(label);
-      return found;
-    });
-    for (let n = 0; n + 1 < columns.length; n += 1) {
-      const unit = (height - 6) / Math.max(1, columns[n].votes.size), unitNext = (height - 6) / Math.max(1, columns[n + 1].votes.size);
-      for (const a of names) for (const b of names) {
-        const number = [...columns[n].votes].filter(([member, vote]) => (vote.choice || null) === a && columns[n + 1].votes.has(member) && (columns[n + 1].votes.get(member).choice || null) === b).length;
-        if (!number) continue;
-        if (a !== b) told.push(t("{number} from {before} to {now}", { number, before: called(a), now: called(b) }));
-        const from = place[n].get(a), to = place[n + 1].get(b);
-        const x1 = from.x + thick, x2 = to.x, half = (x1 + x2) / 2;
-        const d = `M${x1} ${from.out}C${half} ${from.out} ${half} ${to.in} ${x2} ${to.in}L${x2} ${to.in + number * unitNext}C${half} ${to.in + number * unitNext} ${half} ${from.out + number * unit} ${x1} ${from.out + number * unit}Z`;
-        drawnFlow.append(svg("path", { d, fill: tone(a), class: "band" }));
-        from.out += number * unit; to.in += number * unitNext;
-      }
-    }
-    drawnFlow.setAttribute("aria-label", t("How votes moved: {moves}", { moves: told.join(", ") || t("nobody changed sides") }));
-    flow.append(drawnFlow);
+    flow.append(flowOf(columns, scene.sides, tone));
   }
 
   return {

@@ -18,7 +18,8 @@ function transcriptPart(hooks) {
   stage.addEventListener("change", () => { shown = WINDOW; stuck = true; redraw(); });
   list.addEventListener("scroll", () => { stuck = list.scrollHeight - list.scrollTop - list.clientHeight < 48; });
 
-  new ResizeObserver(() => { if (stuck) list.scrollTop = list.scrollHeight; }).observe(list);
+  const atNewest = () => { if (stuck) list.scrollTop = list.scrollHeight; };
+  new ResizeObserver(atNewest).observe(list);
 
   const person = (id) => scene.seats.find((one) => one.id === id) || { id, name: id };
   const side = (name) => scene.sides.find((one) => one.name === name);
@@ -78,7 +79,7 @@ function transcriptPart(hooks) {
       if ((!found || found.index > at) && slot.firstChild) slot.replaceChildren();
     }
     drawStreams();
-    if (stuck) list.scrollTop = list.scrollHeight;
+    requestAnimationFrame(atNewest);  // when the page is laid out anyway
   }
 
   function drawStreams() {

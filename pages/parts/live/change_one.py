@@ -25,8 +25,13 @@ WAIT_S = 8.0
 
 
 def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
-    """A few single changes that the case and the setup offer, and one button."""
-    with st.popover(_("Change one thing"), icon=":material/alt_route:"):
+    """A few single changes that the case and the setup offer, and one button; worked out when it is opened."""
+    opened = st.popover(
+        _("Change one thing"), icon=":material/alt_route:", key=f"changing-{record.run.id}", on_change="rerun"
+    )
+    if not opened.open:
+        return
+    with opened:
         offered = _offered(procedure, record)
         if not offered:
             st.caption(_("This run offers nothing that could be changed alone. Fork it to change its setup."))

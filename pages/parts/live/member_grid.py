@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
@@ -10,11 +13,14 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member
 from courtroom.language import _, translated
+from courtroom.room.player import part, style
 from pages.parts.live.member_chain import member_chain
-from pages.parts.shared.choice_mark import choice_html
-from pages.parts.shared.inert import escaped, literal
+from pages.parts.shared.choice_mark import choice_words
+from pages.parts.shared.inert import literal
 
-PER_ROW = 4
+member_cards = st.components.v2.component(
+    "courtroom_members", css=style("members"), js=part("members"), isolate_styles=False
+)
 
 
 def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None:
@@ -24,9 +30,7 @@ def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None
         return
     opened = st.session_state.get("member")
     if opened and (member := record.member(opened)):
-        if st.button(_("All members"), icon=":material/arrow_back:"):
-            del st.session_state["member"]
-            st.rerun()
+        st.button(_("All members"), icon=":material/arrow_back:", on_click=_open, args=(None,))
         member_chain(house, procedure, record, member)
         return
     voting = {role.name for role in procedure.roles if role.votes}
@@ -40,9 +44,13 @@ def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None
         )
         with st.container(horizontal=True):
             for member in others:
-                if st.button(literal(member.name), key=f"open-{member.id}", icon=":material/person:"):
-                    st.session_state["member"] = member.id
-                    st.rerun()
+                st.button(
+                    literal(member.name),
+                    key=f"open-{member.id}",
+                    icon=":material/person:",
+                    on_click=_open,
+                    args=(member.id,),
+                )
 
 
 def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
@@ -59,12 +67,18 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     members = [member for member in voters if _fits(shown, choices, last.get(member.id))]
     if not members:
         st.caption(_("No member fits this filter."))
-    for start in range(0, len(members), PER_ROW):
-        for column, member in zip(st.columns(PER_ROW), members[start : start + PER_ROW], strict=False):
-            with column:
-                vote = last.get(member.id)
-                person = vote is not None and (vote.stage, member.id) in by_hand
-                _card(procedure, member, vote, person=person)
+    cards = [
+        _card(
+            procedure,
+            member,
+            vote := last.get(member.id),
+            person=vote is not None and (vote.stage, member.id) in by_hand,
+        )
+        for member in members
+    ]
+    data = json.dumps({"cards": cards, "open": _("Whole chain")}, ensure_ascii=False)
+    key = f"members-{record.run.id}"
+    member_cards(data=data.encode(), key=key, on_member_change=lambda: _open(st.session_state[key].get("member")))
 
 
 def _fits(shown: str | None, choices: dict[str, str], vote: Voted | None) -> bool:
@@ -77,31 +91,32 @@ def _fits(shown: str | None, choices: dict[str, str], vote: Voted | None) -> boo
     return vote is not None and vote.choice == choices[shown]
 
 
-def _card(procedure: Procedure, member: Member, vote: Voted | None, *, person: bool = False) -> None:
-    with st.container(border=True, height=215):
-        persona = member.persona
-        line = (
-            _(
-                "{age}, {status}. {background}",
-                age=persona.age,
-                status=translated(persona.status),
-                background=translated(persona.background),
-            )
-            if persona
-            else member.spec.id
+def _card(procedure: Procedure, member: Member, vote: Voted | None, *, person: bool) -> dict[str, Any]:
+    persona = member.persona
+    line = (
+        _(
+            "{age}, {status}. {background}",
+            age=persona.age,
+            status=translated(persona.status),
+            background=translated(persona.background),
         )
-        text = choice_html(procedure, vote.choice) if vote else f'<span style="opacity:.6">{_("no vote yet")}</span>'
-        if vote and vote.changed:
-            text += f' <span style="font-size:.8rem;opacity:.75">{_("was {before}", before=escaped(vote.before or ""))}</span>'
-        if person:
-            text += f' <span style="font-size:.8rem;opacity:.75">{_("given by a person")}</span>'
-        reason = vote.reasons[0] if vote and vote.reasons else ""
-        st.html(
-            f'<div style="font-weight:600">{escaped(member.name)}</div>'
-            f'<div style="font-size:.8rem;opacity:.75;min-height:2.4rem">{escaped(line)}</div><div>{text}</div>'
-            f'<div style="font-size:.85rem;overflow-wrap:anywhere;display:-webkit-box;-webkit-line-clamp:3;'
-            f'-webkit-box-orient:vertical;overflow:hidden" title="{escaped(reason)}">{escaped(reason)}</div>'
-        )
-        if st.button(_("Whole chain"), key=f"open-{member.id}", type="tertiary", icon=":material/account_tree:"):
-            st.session_state["member"] = member.id
-            st.rerun()
+        if persona
+        else member.spec.id
+    )
+    notes = [_("was {before}", before=translated(vote.before or ""))] if vote and vote.changed else []
+    notes += [_("given by a person")] if person else []
+    choice, colour = choice_words(procedure, vote.choice) if vote else (_("no vote yet"), "")
+    return {
+        "id": member.id,
+        "name": translated(member.name),
+        "line": line,
+        "choice": choice,
+        "tone": colour,
+        "notes": notes,
+        "reason": translated(vote.reasons[0]) if vote and vote.reasons else "",
+    }
+
+
+def _open(member: str | None) -> None:
+    """Open a member's chain; None closes it."""
+    st.session_state["member"] = member

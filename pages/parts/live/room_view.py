@@ -21,7 +21,8 @@ from courtroom.room.scene import speaking
 room = st.components.v2.component("courtroom_room", css=style(), js=f"{program()}\n{adapter('page')}")
 pulse = st.components.v2.component("courtroom_pulse", js=adapter("pulse"))
 
-
+LIVE_S = 0.7
+"""How often a running hearing is looked at, at most: where many look on, each does less often."""
 KEEP = "keep-moment"
 """Where the session keeps the run and the place of a moment that is to be put into a playlist."""
 
@@ -33,18 +34,10 @@ def room_view(record: Record, procedure: Procedure, start: int | None = None, *,
         start: the place of the moment at which a run that is opened begins; None is its end.
         play: whether it is played from its beginning when it is first shown.
     """
-    shown = scene_of(record, procedure)
     run = record.run.id
-    data = {
-        "language": language(),
-        "words": words(),
-        "version": shown.version,
-        "start": start,
-        "play": play,
-    }
-    # Bytes go to the browser as they are; plain data would be looked through for tables first.
+    data = {"language": language(), "words": words(), "start": start, "play": play}
     room(
-        data=_bytes(data, shown.text),
+        data=_with_scene(data, record, procedure),
         key=f"room-{run}",
         on_call_change=lambda: _to("Calls", run, "call"),
         on_member_change=lambda: _to("Members", run, "member"),
@@ -61,15 +54,9 @@ def stop_view(
         stop: which moment, of how many, and the sentence on it, as `playlist.js` reads it.
         turn: goes to the `next` or the `previous` moment, or leaves the playlist.
     """
-    shown = scene_of(record, procedure)
-    data = {
-        "version": shown.version,
-        "start": None,
-        "play": False,
-        "stop": stop,
-    }
+    data = {"language": language(), "words": words(), "start": None, "play": False, "stop": stop}
     room(
-        data=_bytes(data, shown.text),
+        data=_with_scene(data, record, procedure),
         key=key,
         on_turn_change=lambda: turn(str(st.session_state[key].get("turn") or "")),
     )
@@ -119,10 +106,15 @@ def _scenes() -> Scenes:
     return Scenes()
 
 
-def _bytes(data: dict[str, Any], scene: str = "") -> bytes:
-    """Plain data as JSON; a scene, which is JSON already, is put in as it is."""
-    text = json.dumps(data, ensure_ascii=False)
-    return (f'{{"scene": {scene}, {text[1:]}' if scene else text).encode()
+def _with_scene(data: dict[str, Any], record: Record, procedure: Procedure) -> bytes:
+    """Two lines of JSON: what is given, and the scene. As bytes they go to the browser as they are; plain data would be
+    looked through for tables first."""
+    drawn = scene_of(record, procedure)
+    return _bytes({**data, "version": drawn.version}) + b"\n" + drawn.text.encode()
+
+
+def _bytes(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, ensure_ascii=False).encode()
 
 
 def _keep(run: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from courtroom.engine.blocks import Beside, Block, Cards, Diff, Flow, Graph, Marked, Table, Text, runs
+from courtroom.engine.blocks import Beside, Block, Card, Cards, Diff, Flow, Graph, Marked, Table, Text, runs
 from courtroom.engine.procedure import Procedure
 from courtroom.figures.graph import draw_graph
 from courtroom.figures.palette import tone
@@ -47,11 +47,12 @@ def block_view(
     block: Block, procedure: Procedure, key: str, *, per_row: int = PER_ROW, together: Sequence[Graph] = ()
 ) -> None:
     """Draw one block; narrower beside others, and a graph in one layout with those beside it."""
-    if not isinstance(block, Graph) and block.title:
-        st.markdown(f"**{literal(block.title)}**")
     if isinstance(block, Text):
-        inert(block.body)
-    elif isinstance(block, Graph):
+        st.html(_title_html(block.title) + _words_html(block.body))
+        return
+    if not isinstance(block, Graph) and block.title:
+        st.html(_title_html(block.title))
+    if isinstance(block, Graph):
         theme = st.context.theme.type or "light"
         figure = draw_graph(block, procedure.choices, theme, 620 if not together else 480, together)
         st.plotly_chart(figure, key=f"graph-{key}")
@@ -141,13 +142,33 @@ def _table(block: Table) -> None:
 def _cards(cards: Cards, per_row: int) -> None:
     if not cards.cards:
         st.caption(literal(cards.empty))
-    for start in range(0, len(cards.cards), per_row):
-        for column, card in zip(st.columns(per_row), cards.cards[start : start + per_row], strict=False):
-            with column.container(border=True):
-                st.markdown(f"**{literal(card.title)}**")
-                if card.share is not None:
-                    st.progress(min(1.0, card.share))
-                st.caption(" · ".join(f"{literal(name)} {literal(value)}" for name, value in card.facts))
-                inert(card.body, small=True)
-                for item in card.items:
-                    inert(f"• {translated(item)}", small=True)
+        return
+    # One element for all: each has its price in the browser.
+    style = (
+        f"<style>.cards{{display:grid;grid-template-columns:repeat({per_row:d},minmax(0,1fr));gap:1rem}}"
+        ".cards>div{padding:1rem;border:1px solid color-mix(in srgb,currentColor 22%,transparent);border-radius:.5rem;"
+        "overflow-wrap:anywhere}.cards .share{height:.5rem;border-radius:.25rem;margin:.5rem 0;"
+        "background:color-mix(in srgb,currentColor 12%,transparent)}"
+        ".cards .share div{height:100%;border-radius:.25rem;background:#3B82C4}.cards .facts{font-size:.875rem;"
+        "opacity:.8;margin-bottom:.5rem}@media(max-width:640px){.cards{grid-template-columns:1fr}}</style>"
+    )
+    st.html(f'{style}<div class="cards">{"".join(_card_html(card) for card in cards.cards)}</div>')
+
+
+def _card_html(card: Card) -> str:
+    share = min(1.0, card.share) if card.share is not None else None
+    bar = f'<div class="share"><div style="width:{share:.0%}"></div></div>' if share is not None else ""
+    facts = " · ".join(f"{escaped(name)} {escaped(value)}" for name, value in card.facts)
+    texts = [card.body, *(f"• {translated(item)}" for item in card.items)]
+    told = "".join(_words_html(text, small=True) for text in texts if text)
+    return f'<div>{_title_html(card.title)}{bar}<div class="facts">{facts}</div>{told}</div>'
+
+
+def _title_html(title: str) -> str:
+    return f'<div style="font-weight:600">{escaped(title)}</div>' if title else ""
+
+
+def _words_html(text: str, *, small: bool = False) -> str:
+    """Text exactly as written, line breaks included."""
+    size = "font-size:0.875rem;" if small else ""
+    return f'<div style="white-space:pre-wrap;overflow-wrap:anywhere;{size}margin-bottom:.4rem">{escaped(text)}</div>'

@@ -6,7 +6,7 @@ import streamlit as st
 
 from courtroom.engine.procedure import Procedure
 from courtroom.figures.palette import tone
-from courtroom.language import _
+from courtroom.language import _, translated
 from pages.parts.shared.inert import escaped
 
 
@@ -20,3 +20,12 @@ def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> s
     if choice is None:
         return f'<span style="color:{tone(None, theme)};font-size:{escaped(size)}">○ {_("abstained")}</span>'
     return f'<span style="color:{tone(choice.tone, theme)};font-weight:600;white-space:nowrap;font-size:{escaped(size)}">{escaped(choice.mark)} {escaped(choice.title)}</span>'
+
+
+def choice_words(procedure: Procedure, name: str | None) -> tuple[str, str]:
+    """The same as plain text, with its colour; empty for an outcome in words."""
+    theme = st.context.theme.type or "light"
+    choice = next((choice for choice in procedure.choices if choice.name == name), None)
+    if choice:
+        return f"{choice.mark} {translated(choice.title)}", tone(choice.tone, theme)
+    return (translated(name), "") if name else (f"○ {_('abstained')}", tone(None, theme))
