@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from courtroom.accounts.store import AccountStore
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
@@ -60,8 +61,6 @@ from courtroom.sweeps.sweeper import Sweeper
 if TYPE_CHECKING:
     from courtroom.datasets.imports import DatasetImports
     from courtroom.experiments.lab import Lab
-
-if TYPE_CHECKING:
     from courtroom.report.run_files import RunFiles
 
 
@@ -101,6 +100,7 @@ class Courthouse:
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
         self.panels = PanelStore(self.database)
+        self.accounts = AccountStore.of(self.database, self.settings)
         self.asides = AsideStore(self.database)
         self.marks = MarkStore(self.database)
         self.audiences = AudienceStore(self.database)

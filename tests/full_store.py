@@ -10,6 +10,7 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
+from courtroom.accounts.store import Identity
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
 from courtroom.engine.interventions import AddNote
@@ -78,6 +79,7 @@ def fill(home: Path) -> tuple[str, str]:
     house.audiences.argue(run, "", "a" * 20, "The seal was broken.")
     house.audiences.like(run, house.audiences.arguments(run)[0].argument.number, "b" * 20, True)
     house.playlists.add(Playlist(name="A talk", stops=(Stop(run=run, at=1),)))
+    house.accounts.arrive(Identity(issuer="https://id.example", subject="7", name="Ada", email="ada@example.org"))
     house.panels.save("two neighbours", sample_panel(2, 0))
     db = house.database.connection
     db.execute("INSERT INTO imported_answers SELECT ?, key, request, reply FROM answers LIMIT 1", (run,))

@@ -8,6 +8,7 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from courtroom.access.acting import by
 from courtroom.cases.readers.numbered_labels import NumberedLabels
 from courtroom.datasets.importing import Imported, Importer, Order, Progress, Stopped
 from courtroom.datasets.store import Datasets
@@ -61,7 +62,7 @@ class DatasetImports:
         if before is not None and before.running:
             raise CourtroomError(f"“{order.name}” is being imported. Wait for it, or give another name.")
         state = self.under_way[order.name] = ImportProgress(order)
-        thread = threading.Thread(target=self._work, args=(state,), name=f"import-{order.name}", daemon=True)
+        thread = threading.Thread(target=by(None, self._work), args=(state,), name=f"import-{order.name}", daemon=True)
         self._threads.append(thread)
         thread.start()
         return state

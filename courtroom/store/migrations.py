@@ -358,4 +358,11 @@ MIGRATIONS: tuple[str, ...] = (
         SELECT rowid, dataset, place, message FROM dataset_problems_before ORDER BY rowid;
     DROP TABLE dataset_problems_before;
     """,
+    # Who has signed in, what each may do, and how many US dollars the runs of each may cost in a month.
+    """
+    CREATE TABLE accounts (
+        id TEXT PRIMARY KEY, issuer TEXT NOT NULL, subject TEXT NOT NULL, name TEXT NOT NULL, email TEXT NOT NULL,
+        access INTEGER NOT NULL, budget REAL, first REAL NOT NULL, last REAL NOT NULL
+    );
+    """,
 )

@@ -35,7 +35,11 @@ class SchemaServer(Protocol):
 
 FIRST = 18
 """The first schema that PostgreSQL was given."""
-CHANGES: Mapping[int, str] = {}
+CHANGES: Mapping[int, str] = {
+    19: """CREATE TABLE accounts (id text COLLATE "C" PRIMARY KEY, issuer text COLLATE "C" NOT NULL, subject text COLLATE "C" NOT NULL,
+        name text COLLATE "C" NOT NULL, email text COLLATE "C" NOT NULL, access bigint NOT NULL, budget double precision,
+        first double precision NOT NULL, last double precision NOT NULL)""",
+}
 """For each later entry of `MIGRATIONS`, what does the same in PostgreSQL, by the number of the schema."""
 
 # SQLite's functions that the program uses, and PostgreSQL lacks. A damaged text gives NULL. What catches an error can't be run by
