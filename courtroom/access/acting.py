@@ -73,6 +73,12 @@ def may(access: Access) -> bool:
     return person is None or person.access >= access
 
 
+def signed(name: str) -> str:
+    """The name under which somebody marks, asks or intervenes: the account's, and only where nobody signs in the one typed."""
+    person = acting()
+    return name if person is None else person.signature
+
+
 def demand(access: Access) -> None:
     """Refuse what needs more access.
 

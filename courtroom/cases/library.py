@@ -9,6 +9,8 @@ from functools import cached_property, lru_cache
 from itertools import count
 from typing import TypeVar
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check
 from courtroom.cases.files import Package, read_folder, read_upload
@@ -78,6 +80,7 @@ class Library:
             raise CaseError(f"There is no case “{name}”. See all with `python -m courtroom cases`, or give a file.")
         return found
 
+    @needs(Access.RUN)
     def add(self, package: Package) -> Case:
         """Take in a case with its media. An id that is taken gets a number; the same case is kept once.
 
@@ -91,11 +94,13 @@ class Library:
         with plainly("then add the case again"), self._media.taking(package.files) as kept:
             return self._keep(package.case.with_media(kept))
 
+    @needs(Access.RUN)
     def replace(self, case: Case) -> None:
         """Put an edited case in place of the one with its id."""
         with plainly("then save the case again"):
             self._put(case)
 
+    @needs(Access.RUN)
     def delete(self, name: str) -> Case:
         """Forget one of the user's cases and return it; `restore` brings it back.
 
@@ -110,6 +115,7 @@ class Library:
         self._database.connection.execute("DELETE FROM cases WHERE id = ?", (name,))
         return case
 
+    @needs(Access.RUN)
     def restore(self, case: Case) -> Case:
         """Bring a deleted case back, under another id where its own has been taken since."""
         with plainly("then try again"):

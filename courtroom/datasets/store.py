@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets.draft import CHUNK, DatasetDraft, IncomingRow, forget, version_of
@@ -186,6 +188,7 @@ class Datasets:
 
     # --- writing --------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
         """Keep rows as a dataset, chunk by chunk. After a kill, the same call goes on behind what is kept.
 
@@ -214,6 +217,7 @@ class Datasets:
             draft.put(lines, {"taken": done, "last": chunk[-1].id, "kind": kind, "frame": frame})
         return self.finished(draft, kind, SharedFields.model_validate(frame) if frame else None)
 
+    @needs(Access.RUN)
     def split(
         self,
         name: str,
@@ -260,6 +264,7 @@ class Datasets:
                 db.execute("UPDATE datasets SET version = ? WHERE id = ?", (new, made))
         return self.info(name, new)
 
+    @needs(Access.RUN)
     def delete(self, name: str, version: str | None = None) -> None:
         """Forget one version of a dataset; by default all of them, and imports of this name that were interrupted.
 
@@ -278,6 +283,7 @@ class Datasets:
                 if row["name"] == name and version in (None, row["version"]):
                     forget(db, row["id"])
 
+    @needs(Access.RUN)
     def draft(self, name: str, source: str, job: str, orders: str = "") -> DatasetDraft:
         """The unfinished dataset of a job, or a new one.
 
@@ -297,6 +303,7 @@ class Datasets:
             db.execute("UPDATE datasets SET content = id WHERE id = ?", (number,))
         return DatasetDraft(self.database, number)
 
+    @needs(Access.RUN)
     def give_up(self, order: str) -> None:
         """Forget an unfinished import, with the rows that it has taken in."""
         with self.database.transaction() as db:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.engine.setup import Member
 from courtroom.errors import CourtroomError
 from courtroom.models.errors import NotInTime
@@ -61,6 +63,7 @@ class People:
 
     # --- seats ----------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def seat(self, run: str, member: str) -> Seat:
         """The seat of a member; its link can't be guessed and stays the same."""
         db = self._database.connection

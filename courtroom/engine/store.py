@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
 from courtroom.engine.control import Control
@@ -166,6 +168,7 @@ class RunStore:
         row = self._database.connection.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()
         return read("setup of run", run, lambda: kind.model_validate_json(row["setup"], context=RECORDED))
 
+    @needs(Access.RUN)
     def replace_setup(self, run: str, setup: Setup) -> None:
         """Change what may change under way, such as a budget."""
         self._database.connection.execute("UPDATE runs SET setup = ? WHERE id = ?", (setup.model_dump_json(), run))
@@ -212,6 +215,7 @@ class RunStore:
         """Say how far the run may go."""
         self._database.connection.execute("UPDATE runs SET control = ? WHERE id = ?", (control.model_dump_json(), run))
 
+    @needs(Access.RUN)
     def delete(self, run: str) -> Deleted:
         """Forget a run. Answers stay: another run may have them on record.
 
@@ -235,6 +239,7 @@ class RunStore:
             self._database.connection.executemany(f"DELETE FROM {table} WHERE run = ?", named)
         self._database.connection.executemany("DELETE FROM runs WHERE id = ?", named)
 
+    @needs(Access.RUN)
     def restore(self, deleted: Deleted) -> None:
         """Bring back a run that was deleted, as it was; nobody drives it."""
         with self._database.transaction() as db:

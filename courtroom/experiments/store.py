@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.engine.lease import Lease
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
@@ -100,6 +102,7 @@ class ExperimentStore:
                 )
         return experiment.id
 
+    @needs(Access.RUN)
     def replace(self, experiment: Experiment) -> None:
         """Change what may change of an experiment that is on record: its budget, how many cells go at once, its title."""
         self._database.connection.execute(
@@ -193,6 +196,7 @@ class ExperimentStore:
         )
         return [tuple(row) for row in rows]
 
+    @needs(Access.RUN)
     def delete(self, experiment: str, take_out: Callable[[list[str]], None]) -> None:
         """Forget an experiment and its runs, all or nothing; answers stay.
 

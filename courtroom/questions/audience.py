@@ -11,6 +11,8 @@ from typing import Any
 
 from pydantic import Field
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.errors import CourtroomError
 from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database
@@ -90,6 +92,7 @@ class AudienceStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @needs(Access.RUN)
     def open(self, run: str, shown: int | None = None) -> Audience:
         """The audience of a run, open; its link can't be guessed and stays the same.
 
@@ -122,11 +125,13 @@ class AudienceStore:
             raise NoSuchAudience("This link leads to no audience. Ask for a new one whoever leads the hearing.")
         return read_audience(row)
 
+    @needs(Access.RUN)
     def close(self, run: str) -> None:
         """Take no more votes and arguments."""
         db = self._database.connection
         db.execute("UPDATE audiences SET closed = ? WHERE run = ? AND closed IS NULL", (time.time(), run))
 
+    @needs(Access.RUN)
     def show(self, run: str, shown: int | None) -> None:
         """Let phones see this many ballots; None: all that the run has so far."""
         self._database.connection.execute("UPDATE audiences SET shown = ? WHERE run = ?", (shown, run))

@@ -9,6 +9,8 @@ from typing import Self
 
 from pydantic import Field, field_validator
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs, signed
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.store.database import Database
@@ -75,9 +77,11 @@ class MarkStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @needs(Access.LOOK)
     def put(self, run: str, mark: Mark) -> None:
         """Keep a mark in place of the reviewer's earlier one on the same; one that says nothing takes it away."""
         db, target = self._database.connection, mark.target
+        mark = mark.with_({"reviewer": signed(mark.reviewer)})
         if mark.says_nothing:
             db.execute("DELETE FROM marks WHERE run = ? AND target = ? AND reviewer = ?", (run, target, mark.reviewer))
             return
@@ -118,6 +122,7 @@ class MarkStore:
         runs = [row["run"] for row in self._database.connection.execute("SELECT DISTINCT run FROM marks ORDER BY run")]
         return {run: self.of(run) for run in runs}
 
+    @needs(Access.LOOK)
     def add(self, runs: Iterable[str], reviewer: str, *, star: bool = False, tags: Iterable[str] = ()) -> None:
         """Add a star or tags to a reviewer's marks on runs; what the marks say besides stays.
 
@@ -125,7 +130,7 @@ class MarkStore:
             ValidationError: a mark would have too many tags, or there is no name.
             Unreadable: a row is damaged.
         """
-        more = tuple(tags)
+        more, reviewer = tuple(tags), signed(reviewer)
         with self._database.transaction():
             for run in runs:
                 mark = self.one(run, A_RUN, reviewer) or Mark(reviewer=reviewer)
