@@ -6,6 +6,8 @@ from functools import partial
 
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.engine.errors import NoSuchRun
 from courtroom.errors import CourtroomError
 from courtroom.language import _
@@ -118,7 +120,7 @@ def editing(of: str, playlist: Playlist) -> None:
         st.download_button(
             _("Export"), playlist.exported(), f"playlist-{of}.json", "application/json", icon=":material/download:"
         )
-        if st.button(_("Delete"), icon=":material/delete:", key="delete-playlist"):
+        if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-playlist"):
             st.session_state["playlist-before"] = (
                 of,
                 playlist,

@@ -26,6 +26,7 @@ from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
 from pages.parts.shared.knobs import knobs
 from pages.parts.shared.models_form import keys_form, models_form, typed_keys
+from pages.parts.shared.offered import runs_here
 
 house = courthouse()
 
@@ -127,7 +128,7 @@ with start_bar:
         problems = explain(error)
     for problem in problems:
         st.error(literal(problem))
-    waits = undecided or bool(problems)
+    waits = undecided or bool(problems) or not runs_here()
     with st.container(horizontal=True, vertical_alignment="center"):
         start = st.button(_("Start"), type="primary", icon=":material/play_arrow:", disabled=waits)
         paused = st.button(

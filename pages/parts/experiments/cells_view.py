@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.written import latex, markdown
@@ -38,7 +40,7 @@ def failures(house: Courthouse, found: ExperimentResults) -> None:
                     failed=many(len(failed), "cell"),
                 )
             )
-            if found.kept.status != "running" and st.button(
+            if may(Access.RUN) and found.kept.status != "running" and st.button(
                 _("Try these again"), icon=":material/replay:", key="experiment-again", type="primary",
                 help=_("Answers that are on record are not asked for again."),
             ):  # fmt: skip

@@ -10,6 +10,8 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import value_at
@@ -24,6 +26,7 @@ from courtroom.models.schema import schema_of
 from pages.parts.live.change_form import change_form
 from pages.parts.shared.answer_form import answer_fields
 from pages.parts.shared.inert import literal
+from pages.parts.shared.offered import offered
 from pages.parts.shared.units import moment
 from pages.parts.shared.your_name import your_name
 
@@ -40,6 +43,8 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
         return
     seen_before = st.session_state.get(f"seen-interventions-{run}")
     st.session_state[f"seen-interventions-{run}"] = house.store.interventions.count(run)
+    if not may(Access.RUN):
+        return
     # Its state is kept here and not in the browser, so that a click is not lost while the page is drawn anew.
     with st.expander(_("Intervene"), key=f"intervene-{run}", icon=":material/pan_tool:", on_change="rerun"):
         st.caption(
@@ -219,6 +224,7 @@ def _seat(house: Courthouse, record: Record, do: Do) -> None:
             do(ChangeSetup(key=f"members.{chosen}", value=spec))
 
 
+@offered(Access.RUN)
 def seats(house: Courthouse, record: Record) -> None:
     """The links of all seats that persons have, and who is waited for."""
     setup = house.interventions.next_setup(record)

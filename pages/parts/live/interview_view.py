@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
@@ -43,6 +45,8 @@ def interview_view(house: Courthouse, record: Record, after: Called | None) -> N
             st.caption(f":material/info: {translated(NOTICE)}")
         waiting = f"interview-{run}-{after.path}"
         if waits(waiting, _("The question is being asked.")):
+            return
+        if not may(Access.RUN):
             return
         with st.form(f"ask-{run}-{after.path}", border=False, clear_on_submit=True):
             who = your_name(placeholder=_("somebody"))

@@ -6,7 +6,8 @@ import streamlit as st
 from pydantic import ValidationError
 
 from courtroom import report
-from courtroom.access.acting import acting, by
+from courtroom.access.account import Access
+from courtroom.access.acting import acting, by, may
 from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.store import Deleted
@@ -101,7 +102,7 @@ def _many(house: Courthouse, runs: list[str]) -> None:
         icon=":material/download:",
         help=_("One zip with a JSON file for each run. Each file can be imported by another Courtroom."),
     )
-    if st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
+    if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
         try:
             st.session_state[DELETED] = delete(house, runs)
         except CourtroomError as error:

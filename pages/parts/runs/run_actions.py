@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from courtroom import report
-from courtroom.access.acting import acting, by
+from courtroom.access.account import Access
+from courtroom.access.acting import acting, by, may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
@@ -23,7 +24,7 @@ def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
 
 
 def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
-    waits = (row.status in ("paused", "failed") or interrupted) and not row.imported
+    waits = may(Access.RUN) and (row.status in ("paused", "failed") or interrupted) and not row.imported
     if waits and st.button(_("Continue"), key=f"go-{row.id}"):
         try:
             house.runner.go(row.id, keys=typed_keys())
@@ -46,7 +47,7 @@ def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
         f"{row.id}.html",
         key=f"html-{row.id}",
     )
-    if st.button(_("Delete"), key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):
+    if may(Access.RUN) and st.button(_("Delete"), key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):
         try:
             st.session_state[DELETED] = delete(house, [row.id])
         except CourtroomError as error:

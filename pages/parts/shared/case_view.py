@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from courtroom.access.acting import acting, by
+from courtroom.access.account import Access
+from courtroom.access.acting import acting, by, may
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check
 from courtroom.cases.dispute import SIDES, ChatMessage, Dispute, Evidence
@@ -38,7 +39,11 @@ def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> Non
             "application/zip",
             icon=":material/download:",
         )
-        if not house.library.is_sample(case.id) and st.button(_("Delete"), icon=":material/delete:"):
+        if (
+            may(Access.RUN)
+            and not house.library.is_sample(case.id)
+            and st.button(_("Delete"), icon=":material/delete:")
+        ):
             st.session_state["deleted_case"] = house.library.delete(case.id)
             del st.query_params["case"]
             st.rerun()

@@ -8,7 +8,8 @@ from typing import Literal
 import streamlit as st
 
 from courtroom import report
-from courtroom.access.acting import acting, by
+from courtroom.access.account import Access
+from courtroom.access.acting import acting, by, may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import BREAKS
 from courtroom.engine.procedure import Procedure
@@ -39,7 +40,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
         idle = status in ("paused", "failed") or interrupted
-        if status != "done" and not run.imported:
+        if may(Access.RUN) and status != "done" and not run.imported:
             if st.button(
                 _("Step"),
                 key="do-step",
@@ -93,11 +94,15 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 )  # fmt: skip
                 if tuple(breaks) != run.control.breaks:
                     runner.set_breaks(run.id, house.store.control(run.id).model_copy(update={"breaks": tuple(breaks)}))
-        if record.events and st.button(
-            _("Fork"),
-            key="do-fork",
-            icon=":material/fork_right:",
-            help=_("Run this case again with something changed; the rest is served from the record."),
+        if (
+            may(Access.RUN)
+            and record.events
+            and st.button(
+                _("Fork"),
+                key="do-fork",
+                icon=":material/fork_right:",
+                help=_("Run this case again with something changed; the rest is served from the record."),
+            )
         ):
             st.session_state["fork"] = run.id
             st.switch_page("pages/setup.py", query_params={"fork": run.id})
@@ -144,7 +149,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         st.warning(literal(trouble))
     elif run.reason:
         st.caption(literal(run.reason))
-    if status == "paused" and "budget" in run.reason and not run.imported:
+    if may(Access.RUN) and status == "paused" and "budget" in run.reason and not run.imported:
         _raise_budget(house, record)
 
 

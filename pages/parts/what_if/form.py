@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.engine.run import Run
@@ -18,6 +19,7 @@ from courtroom.sweeps.plan import KINDS, Axis, SweepPlan, grid, singly
 from courtroom.sweeps.sweeper import SweepEstimate
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.offered import offered
 from pages.parts.shared.records import read
 from pages.parts.shared.table import heads
 from pages.parts.shared.units import count, many, moment
@@ -29,6 +31,7 @@ AT_ONCE = 30
 WAYS = ("What would change this verdict?", "Choose what to vary")
 
 
+@offered(Access.RUN)
 def sweep_form(house: Courthouse, done: Sequence[Run], wanted: str | None) -> None:
     """Base run, way, variants, estimate, start."""
     ids = [row.id for row in done]
