@@ -10,6 +10,10 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
+from courtroom.access.account import Access, Account, Resource
+from courtroom.access.acting import acts
+from courtroom.access.links import DAY, Links
+from courtroom.access.sharing import share
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
 from courtroom.engine.interventions import AddNote
@@ -79,6 +83,9 @@ def fill(home: Path) -> tuple[str, str]:
     house.audiences.like(run, house.audiences.arguments(run)[0].argument.number, "b" * 20, True)
     house.playlists.add(Playlist(name="A talk", stops=(Stop(run=run, at=1),)))
     house.panels.save("two neighbours", sample_panel(2, 0))
+    with acts(Account(id="ada", name="Ada", access=Access.OWN)):
+        share(house.database, Resource(kind="run", id=run), "shared")
+        Links(house.database).make(Resource(kind="run", id=run), DAY)
     db = house.database.connection
     db.execute("INSERT INTO imported_answers SELECT ?, key, request, reply FROM answers LIMIT 1", (run,))
     db.execute("INSERT INTO rewinds VALUES (?, 1)", (fork,))

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from courtroom.access.account import Resource
+from courtroom.access.actions import changing
 from courtroom.engine.setup import Member
 from courtroom.errors import CourtroomError
 from courtroom.models.errors import NotInTime
@@ -64,6 +66,7 @@ class People:
     def seat(self, run: str, member: str) -> Seat:
         """The seat of a member; its link can't be guessed and stays the same."""
         db = self._database.connection
+        changing(self._database, "invite", Resource(kind="run", id=run), member)
         db.execute(
             "INSERT INTO seats VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (secrets.token_urlsafe(24), run, member, time.time()),

@@ -9,6 +9,9 @@ from typing import Self
 
 from pydantic import Field, field_validator
 
+from courtroom.access.account import Resource
+from courtroom.access.actions import changing
+from courtroom.access.rules import listed, may_see
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.store.database import Database
@@ -78,6 +81,7 @@ class MarkStore:
     def put(self, run: str, mark: Mark) -> None:
         """Keep a mark in place of the reviewer's earlier one on the same; one that says nothing takes it away."""
         db, target = self._database.connection, mark.target
+        changing(self._database, "mark", Resource(kind="run", id=run))
         if mark.says_nothing:
             db.execute("DELETE FROM marks WHERE run = ? AND target = ? AND reviewer = ?", (run, target, mark.reviewer))
             return
@@ -101,6 +105,8 @@ class MarkStore:
         Raises:
             Unreadable: a row is damaged.
         """
+        if not may_see(self._database, Resource(kind="run", id=run)):
+            return ()
         rows = self._database.connection.execute(
             "SELECT * FROM marks WHERE run = ? ORDER BY at, target, reviewer", (run,)
         )
@@ -149,14 +155,17 @@ class MarkStore:
 
     def tags(self) -> tuple[str, ...]:
         """All tags that are in use."""
-        return self._known("SELECT DISTINCT tag.value FROM marks, json_each(body, '$.tags') AS tag ORDER BY tag.value")
+        return self._known(
+            "SELECT DISTINCT tag.value FROM marks, json_each(body, '$.tags') AS tag WHERE {fits} ORDER BY 1"
+        )
 
     def reviewers(self) -> tuple[str, ...]:
         """All who have marked something."""
-        return self._known("SELECT DISTINCT reviewer FROM marks ORDER BY reviewer")
+        return self._known("SELECT DISTINCT reviewer FROM marks WHERE {fits} ORDER BY 1")
 
     def _known(self, query: str) -> tuple[str, ...]:
-        return tuple(str(row[0]) for row in self._database.connection.execute(query))
+        fits, values = listed("run", "marks.run")
+        return tuple(str(row[0]) for row in self._database.connection.execute(query.format(fits=fits), values))
 
 
 def read_mark(run: str, body: str) -> Mark:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from courtroom import report
 from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
-from courtroom.engine.store import Deleted
+from courtroom.engine.deleted import Deleted
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import MOST
 from courtroom.evaluation.run_list import RunList
