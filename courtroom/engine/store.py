@@ -177,6 +177,8 @@ class RunStore:
         """The setup of a run, as the procedure's own type."""
         self._demand_seen(run)
         row = self._database.connection.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()
+        if row is None:
+            raise NoSuchRun(NO_SUCH_RUN.format(run=run))
         return read("setup of run", run, lambda: kind.model_validate_json(row["setup"], context=RECORDED))
 
     def replace_setup(self, run: str, setup: Setup) -> None:
