@@ -12,10 +12,6 @@ from pydantic import SecretStr
 
 from courtroom.access.account import NOBODY, Access, Account, Resource, Visibility
 from courtroom.access.acting import Forbidden, acts
-from courtroom.access.actions import ActionFilter, ActionLog, note
-from courtroom.access.links import DAY, HOUR, Links, NoSuchLink
-from courtroom.access.rules import listed, may_change, may_see, take
-from courtroom.access.sharing import share
 from courtroom.cases.files import Package, read_folder
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
@@ -29,6 +25,10 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark
 from courtroom.questions.playlists import NoSuchPlaylist, Playlist, Stop
 from courtroom.settings import DATA, Settings
+from courtroom.sharing.actions import ActionFilter, ActionLog, note
+from courtroom.sharing.links import DAY, HOUR, Links, NoSuchLink
+from courtroom.sharing.rules import listed, may_change, may_see, take
+from courtroom.sharing.visibility import share
 from courtroom.store.database import Database
 from courtroom.store.migrations import MIGRATIONS
 from courtroom.sweeps.plan import BASE, SweepPlan, Variant

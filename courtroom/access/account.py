@@ -45,6 +45,11 @@ class Account(Strict):
     opened: frozenset[Resource] = frozenset()
     """What a link has opened for reading in this session."""
 
+    @property
+    def signature(self) -> str:
+        """The name under which this account marks, asks and intervenes; nobody else's, also where two have one name."""
+        return f"{self.name[:60]} ({self.id[:6]})"
+
 
 NOBODY = Account(id="")
 """Who did not sign in, where one must."""

@@ -9,10 +9,8 @@ from functools import cached_property, lru_cache
 from itertools import count
 from typing import TypeVar
 
-from courtroom.access.account import Resource
-from courtroom.access.acting import acting
-from courtroom.access.actions import Action, changing, note
-from courtroom.access.rules import listed, may_see, own, take
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import acting, needs
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check
 from courtroom.cases.files import Package, read_folder, read_upload
@@ -21,6 +19,8 @@ from courtroom.errors import CaseError, Unreadable
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
+from courtroom.sharing.actions import Action, changing, note
+from courtroom.sharing.rules import listed, may_see, own, take
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
@@ -82,6 +82,7 @@ class Library:
             raise CaseError(f"There is no case “{name}”. See all with `python -m courtroom cases`, or give a file.")
         return found
 
+    @needs(Access.RUN)
     def add(self, package: Package) -> Case:
         """Take in a case with its media. An id that is taken gets a number; the same case is kept once.
 
@@ -95,12 +96,14 @@ class Library:
         with plainly("then add the case again"), self._media.taking(package.files) as kept:
             return self._keep(package.case.with_media(kept), "make")
 
+    @needs(Access.RUN)
     def replace(self, case: Case) -> None:
         """Put an edited case in place of the one with its id."""
         with plainly("then save the case again"), self._database.transaction():
             changing(self._database, "change", _named(case.id))
             self._put(case)
 
+    @needs(Access.RUN)
     def delete(self, name: str) -> Case:
         """Forget one of the user's cases and return it; `restore` brings it back.
 
@@ -118,6 +121,7 @@ class Library:
             db.execute("DELETE FROM links WHERE kind = 'case' AND id = ?", (name,))
         return case
 
+    @needs(Access.RUN)
     def restore(self, case: Case) -> Case:
         """Bring a deleted case back, under another id where its own has been taken since."""
         with plainly("then try again"):

@@ -13,9 +13,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from courtroom.access.account import Resource
-from courtroom.access.actions import changing
-from courtroom.access.rules import give_up, listed, take
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets.draft import CHUNK, DatasetDraft, IncomingRow, forget, version_of
@@ -24,6 +23,8 @@ from courtroom.datasets.row import DatasetInfo, PendingDataset, Problem, Row
 from courtroom.datasets.selection import POOL, missing, numbers_of, rows_of, splits_of
 from courtroom.datasets.splitting import Unit, divided
 from courtroom.errors import CourtroomError
+from courtroom.sharing.actions import changing
+from courtroom.sharing.rules import give_up, listed, take
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read
@@ -192,6 +193,7 @@ class Datasets:
 
     # --- writing --------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
         """Keep rows as a dataset, chunk by chunk. After a kill, the same call goes on behind what is kept.
 
@@ -220,6 +222,7 @@ class Datasets:
             draft.put(lines, {"taken": done, "last": chunk[-1].id, "kind": kind, "frame": frame})
         return self.finished(draft, kind, SharedFields.model_validate(frame) if frame else None)
 
+    @needs(Access.RUN)
     def split(
         self,
         name: str,
@@ -267,6 +270,7 @@ class Datasets:
                 db.execute("UPDATE datasets SET version = ? WHERE id = ?", (new, made))
         return self.info(name, new)
 
+    @needs(Access.RUN)
     def delete(self, name: str, version: str | None = None) -> None:
         """Forget one version of a dataset; by default all of them, and imports of this name that were interrupted.
 
@@ -288,6 +292,7 @@ class Datasets:
             if not db.execute("SELECT 1 FROM datasets WHERE name = ? LIMIT 1", (name,)).fetchone():
                 give_up(self.database, _named(name))
 
+    @needs(Access.RUN)
     def draft(self, name: str, source: str, job: str, orders: str = "") -> DatasetDraft:
         """The unfinished dataset of a job, or a new one.
 
@@ -320,6 +325,7 @@ class Datasets:
                 take(self.database, _named(name), anew=True)
             changing(self.database, "change" if there else "make", _named(name))
 
+    @needs(Access.RUN)
     def give_up(self, order: str) -> None:
         """Forget an unfinished import, with the rows that it has taken in."""
         with self.database.transaction() as db:

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, model_validator
 
 from courtroom.access.account import Resource
-from courtroom.access.actions import changing
-from courtroom.access.rules import demand_change, may_see
 from courtroom.engine.rewinding import Rewinding
 from courtroom.errors import CourtroomError
+from courtroom.sharing.actions import changing
+from courtroom.sharing.rules import demand_change, may_see
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 from courtroom.strict import Strict

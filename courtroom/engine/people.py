@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from courtroom.access.account import Resource
-from courtroom.access.actions import changing
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs
 from courtroom.engine.setup import Member
 from courtroom.errors import CourtroomError
 from courtroom.models.errors import NotInTime
 from courtroom.models.request import LATE, Reply, Request, Watch
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ABSTAIN
+from courtroom.sharing.actions import changing
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 from courtroom.store.writer import Writer
@@ -63,6 +64,7 @@ class People:
 
     # --- seats ----------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def seat(self, run: str, member: str) -> Seat:
         """The seat of a member; its link can't be guessed and stays the same."""
         db = self._database.connection

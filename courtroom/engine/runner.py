@@ -8,6 +8,8 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.engine.asked import Asked
 from courtroom.engine.asker import Asker
 from courtroom.engine.beside import AskedBeside, BesideLedger, Keep, ask_beside, spent_with
@@ -98,6 +100,7 @@ class Runner:
 
     # --- steering -------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def go(self, run: str, control: Control | None = None, keys: Mapping[str, str] = NO_KEYS) -> None:
         """Run on as far as `control` allows (default: to the end, with the breaks as they are).
 
@@ -119,6 +122,7 @@ class Runner:
             if row.status != "done":
                 self.do(self._driven.take_up(run, control, keys)).result()
 
+    @needs(Access.RUN)
     def step(self, run: str, keys: Mapping[str, str] = NO_KEYS) -> None:
         """Work on one stage: the current one if it is unfinished, else the next."""
         record = self.record(run)
@@ -126,24 +130,29 @@ class Runner:
         upto = 0 if last is None else last.index + (last.path in record.ended)
         self.go(run, Control(upto=upto, breaks=record.run.control.breaks), keys)
 
+    @needs(Access.RUN)
     def run_to(self, run: str, stage: str, keys: Mapping[str, str] = NO_KEYS) -> None:
         """Run on until a stage, by name, slug or kind, is done."""
         self.go(run, Control(stage=stage, breaks=self._store.run(run).control.breaks), keys)
 
+    @needs(Access.RUN)
     def let_go(self, run: str) -> None:
         """Drive a paused run no longer, so that it is taken up from the record when it goes on."""
         self.do(self._driven.let_go(run)).result()
 
+    @needs(Access.RUN)
     def pause(self, run: str) -> None:
         """Ask nothing more for now; answers under way still arrive and are kept."""
         self._store.changing(run, "pause")
         self._set(run, self._store.control(run).model_copy(update={"paused": True}))
 
+    @needs(Access.RUN)
     def stop(self, run: str) -> None:
         """Let go of the run. It can be run on at any time."""
         self._store.changing(run, "stop")
         self._set(run, self._store.control(run).model_copy(update={"stopped": True}))
 
+    @needs(Access.RUN)
     def set_breaks(self, run: str, control: Control) -> None:
         """Break elsewhere from now on."""
         self._store.changing(run, "change")
@@ -157,6 +166,7 @@ class Runner:
         """Do something on the engine's loop."""
         return self._loop.do(work)
 
+    @needs(Access.RUN)
     def ask_beside(
         self,
         record: Record,

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
-from courtroom.access.account import Resource
-from courtroom.access.actions import Action, changing, note
-from courtroom.access.rules import give_up, listed, may_see, own_run
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
 from courtroom.engine.control import Control
@@ -27,6 +26,8 @@ from courtroom.engine.run import Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
+from courtroom.sharing.actions import Action, changing, note
+from courtroom.sharing.rules import give_up, listed, may_see, own_run
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database, marks
 from courtroom.store.rows import read, read_all
@@ -181,6 +182,7 @@ class RunStore:
             raise NoSuchRun(NO_SUCH_RUN.format(run=run))
         return read("setup of run", run, lambda: kind.model_validate_json(row["setup"], context=RECORDED))
 
+    @needs(Access.RUN)
     def replace_setup(self, run: str, setup: Setup) -> None:
         """Change what may change under way, such as a budget."""
         self.changing(run, "change")
@@ -229,6 +231,7 @@ class RunStore:
         """Say how far the run may go."""
         self._database.connection.execute("UPDATE runs SET control = ? WHERE id = ?", (control.model_dump_json(), run))
 
+    @needs(Access.RUN)
     def delete(self, run: str) -> Deleted:
         """Forget a run. Answers stay: another run may have them on record.
 
@@ -251,6 +254,7 @@ class RunStore:
         for run, *_ in named:
             give_up(self._database, _named(run))
 
+    @needs(Access.RUN)
     def restore(self, deleted: Deleted) -> None:
         """Bring back a run that was deleted, as it was; nobody drives it."""
         with self._database.transaction() as db:

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from courtroom.access.acting import acting
-from courtroom.access.rules import listed, own
 from courtroom.engine.control import Control
 from courtroom.engine.events import Verdict
 from courtroom.engine.run import Status
 from courtroom.errors import Unreadable, shown
+from courtroom.sharing.rules import listed, own
 from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database
 from courtroom.store.rows import read

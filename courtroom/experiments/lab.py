@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 
-from courtroom.access.acting import acts
+from courtroom.access.account import Access
+from courtroom.access.acting import acts, needs
 from courtroom.datasets.precedents import row_id
 from courtroom.engine.crew import Crew
 from courtroom.errors import CourtroomError
@@ -35,6 +36,7 @@ class Lab:
 
     # --- before ---------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def begin(self, experiment: Experiment) -> str:
         """Put an experiment on record with all its cells, and return its id; the very same is on record once.
 
@@ -67,6 +69,7 @@ class Lab:
 
     # --- steering -------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def go(self, name: str, keys: Mapping[str, str] | None = None) -> str:
         """Start the remaining cells; the experiment's id.
 
@@ -79,6 +82,7 @@ class Lab:
             self._go(kept.id, keys)
         return kept.id
 
+    @needs(Access.RUN)
     def try_again(self, name: str, keys: Mapping[str, str] | None = None) -> int:
         """Start the cells again that failed; how many there are. Answers that are on record are not asked for again."""
         kept = self.store.experiment(name)
@@ -93,6 +97,7 @@ class Lab:
         self._house.store.lost.forget(*(cell.run for cell in self.store.cells(name, "waiting")))
         self._crew.go(name, keys)
 
+    @needs(Access.RUN)
     def pause(self, name: str) -> None:
         """Start no further cell, and let go of those under way; nothing that was answered is lost."""
         kept = self.store.experiment(name)
@@ -110,6 +115,7 @@ class Lab:
         found = ((one.id, one.experiment.dataset) for one in self.store.experiments())
         return [name for name, cases in found if cases.name == dataset and version in (None, cases.version)]
 
+    @needs(Access.RUN)
     def delete_dataset(self, dataset: str, version: str | None = None) -> None:
         """Forget a dataset, or one version of it. Runs keep the cases that they have.
 
@@ -124,6 +130,7 @@ class Lab:
             )
         self._house.datasets.delete(dataset, version)
 
+    @needs(Access.RUN)
     def delete(self, name: str) -> None:
         """Forget an experiment, its runs, and the memories that it named and nothing else names; answers stay."""
         kept = self.store.experiment(name)

@@ -7,15 +7,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
-from courtroom.access.account import Resource
-from courtroom.access.acting import acting
-from courtroom.access.actions import Action, changing, note
-from courtroom.access.rules import give_up, listed, may_see, own, take
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import acting, needs
 from courtroom.engine.lease import Lease
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
+from courtroom.sharing.actions import Action, changing, note
+from courtroom.sharing.rules import give_up, listed, may_see, own, take
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
@@ -108,6 +108,7 @@ class ExperimentStore:
                 raise CourtroomError("The very same experiment is another person's. Give yours another name.")
         return experiment.id
 
+    @needs(Access.RUN)
     def replace(self, experiment: Experiment) -> None:
         """Change what may change of an experiment that is on record: its budget, how many cells go at once, its title.
 
@@ -226,6 +227,7 @@ class ExperimentStore:
         )
         return [tuple(row) for row in rows]
 
+    @needs(Access.RUN)
     def delete(self, experiment: str, take_out: Callable[[list[str]], None]) -> None:
         """Forget an experiment and its runs, all or nothing; answers stay.
 

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from courtroom.access.account import Resource
-from courtroom.access.actions import changing
-from courtroom.access.rules import listed, may_see
 from courtroom.engine.events import Called
+from courtroom.sharing.actions import changing
+from courtroom.sharing.rules import listed, may_see
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 from courtroom.strict import Strict

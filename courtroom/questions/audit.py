@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from courtroom.access.account import Access
+from courtroom.access.acting import acting, acts, needs
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asked import Asked
 from courtroom.engine.beside import AskedBeside
@@ -167,8 +169,10 @@ class Audits:
             raise CourtroomError(
                 f"An audit asks each question 1 to {MOST_SEEDS} times, not {seeds}. Choose another number."
             )
-        return asyncio.run(self._plan(record, frozenset(calls), seeds))
+        with acts(acting()):  # also in the threads that it starts
+            return asyncio.run(self._plan(record, frozenset(calls), seeds))
 
+    @needs(Access.RUN)
     def start(self, plan: AuditPlan, keys: Mapping[str, str] | None = None) -> Future[AskedBeside]:
         """Ask what was planned. Each answer is on disk as soon as it is there; it stops at the run's budget.
 

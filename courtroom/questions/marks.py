@@ -9,11 +9,12 @@ from typing import Self
 
 from pydantic import Field, field_validator
 
-from courtroom.access.account import Resource
-from courtroom.access.actions import changing
-from courtroom.access.rules import listed, may_see
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs, signed
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.sharing.actions import changing
+from courtroom.sharing.rules import listed, may_see
 from courtroom.store.database import Database
 from courtroom.store.database import marks as placeholders
 from courtroom.store.rows import read, read_all
@@ -78,9 +79,11 @@ class MarkStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @needs(Access.LOOK)
     def put(self, run: str, mark: Mark) -> None:
         """Keep a mark in place of the reviewer's earlier one on the same; one that says nothing takes it away."""
         db, target = self._database.connection, mark.target
+        mark = mark.with_({"reviewer": signed(mark.reviewer)})
         changing(self._database, "mark", Resource(kind="run", id=run))
         if mark.says_nothing:
             db.execute("DELETE FROM marks WHERE run = ? AND target = ? AND reviewer = ?", (run, target, mark.reviewer))
@@ -124,6 +127,7 @@ class MarkStore:
         runs = [row["run"] for row in self._database.connection.execute("SELECT DISTINCT run FROM marks ORDER BY run")]
         return {run: self.of(run) for run in runs}
 
+    @needs(Access.LOOK)
     def add(self, runs: Iterable[str], reviewer: str, *, star: bool = False, tags: Iterable[str] = ()) -> None:
         """Add a star or tags to a reviewer's marks on runs; what the marks say besides stays.
 
@@ -131,7 +135,7 @@ class MarkStore:
             ValidationError: a mark would have too many tags, or there is no name.
             Unreadable: a row is damaged.
         """
-        more = tuple(tags)
+        more, reviewer = tuple(tags), signed(reviewer)
         with self._database.transaction():
             for run in runs:
                 mark = self.one(run, A_RUN, reviewer) or Mark(reviewer=reviewer)

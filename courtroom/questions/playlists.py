@@ -8,10 +8,11 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from courtroom.access.account import Resource
-from courtroom.access.actions import changing, note
-from courtroom.access.rules import listed, may_see, take
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs
 from courtroom.errors import CourtroomError
+from courtroom.sharing.actions import changing, note
+from courtroom.sharing.rules import listed, may_see, take
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 from courtroom.strict import Strict
@@ -72,12 +73,14 @@ class PlaylistStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @needs(Access.RUN)
     def add(self, playlist: Playlist) -> str:
         """Keep a new one; its id can't be guessed."""
         made = secrets.token_urlsafe(9)
         self.put(made, playlist)
         return made
 
+    @needs(Access.RUN)
     def put(self, playlist_id: str, playlist: Playlist) -> None:
         """Keep a playlist under its id; also one that was deleted."""
         with self._database.transaction() as db:
@@ -92,6 +95,7 @@ class PlaylistStore:
                 (playlist_id, playlist.model_dump_json(), time.time()),
             )
 
+    @needs(Access.RUN)
     def append(self, playlist_id: str, stop: Stop) -> None:
         """Put a moment at the end of a playlist.
 
@@ -127,6 +131,7 @@ class PlaylistStore:
         )
         return {row["id"]: row["name"] for row in rows if isinstance(row["name"], str)}
 
+    @needs(Access.RUN)
     def delete(self, playlist_id: str) -> None:
         """Forget a playlist; `put` brings it back."""
         with self._database.transaction() as db:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -41,6 +43,7 @@ class RunFiles:
         """Name and content of a run's file, with what is kept beside it."""
         return f"{run}.json", as_json(self._record(run), self._answers, self._beside.of(run))
 
+    @needs(Access.RUN)
     def take_in(self, data: bytes) -> str:
         """Import a run to be read, and forked; its id. All of it is on record or nothing.
 

@@ -358,6 +358,13 @@ MIGRATIONS: tuple[str, ...] = (
         SELECT rowid, dataset, place, message FROM dataset_problems_before ORDER BY rowid;
     DROP TABLE dataset_problems_before;
     """,
+    # Who has signed in, what each may do, and how many US dollars the runs of each may cost in a month.
+    """
+    CREATE TABLE accounts (
+        id TEXT PRIMARY KEY, issuer TEXT NOT NULL, subject TEXT NOT NULL, name TEXT NOT NULL, email TEXT NOT NULL,
+        access INTEGER NOT NULL, budget REAL, first REAL NOT NULL, last REAL NOT NULL
+    );
+    """,
     # Where people sign in: whose each thing is and who may see it, links that open one thing for a time (by the hash of what
     # stands in the address), and who did what.
     """

@@ -36,7 +36,10 @@ class SchemaServer(Protocol):
 FIRST = 18
 """The first schema that PostgreSQL was given."""
 CHANGES: Mapping[int, str] = {
-    19: """
+    19: """CREATE TABLE accounts (id text COLLATE "C" PRIMARY KEY, issuer text COLLATE "C" NOT NULL, subject text COLLATE "C" NOT NULL,
+        name text COLLATE "C" NOT NULL, email text COLLATE "C" NOT NULL, access bigint NOT NULL, budget double precision,
+        first double precision NOT NULL, last double precision NOT NULL)""",
+    20: """
     CREATE TABLE ownership (
         kind TEXT COLLATE "C" NOT NULL, id TEXT COLLATE "C" NOT NULL, account TEXT COLLATE "C" NOT NULL,
         visibility TEXT COLLATE "C" NOT NULL, PRIMARY KEY (kind, id)

@@ -8,12 +8,12 @@ from typing import Literal
 
 from courtroom.access.account import Resource
 from courtroom.access.acting import acting
-from courtroom.access.actions import Action, changing, note
-from courtroom.access.rules import follow, give_up, listed, may_change, may_see
 from courtroom.engine.events import Verdict
 from courtroom.engine.lease import Lease
 from courtroom.engine.store import new_id
 from courtroom.errors import CourtroomError, Unreadable
+from courtroom.sharing.actions import Action, changing, note
+from courtroom.sharing.rules import follow, give_up, listed, may_change, may_see
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-from courtroom.access.acting import acts
+from courtroom.access.account import Access
+from courtroom.access.acting import acts, needs
 from courtroom.engine.crew import Crew
 from courtroom.engine.house import House
 from courtroom.engine.record import Record
@@ -100,6 +101,7 @@ class Sweeper:
 
     # --- steering -------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def start(self, wanted: SweepPlan, keys: Mapping[str, str] | None = None) -> str:
         """Run a plan; where the very same is on record already, that sweep goes on. Its id.
 
@@ -111,22 +113,26 @@ class Sweeper:
         self.go(sweep, keys)
         return sweep
 
+    @needs(Access.RUN)
     def go(self, sweep: str, keys: Mapping[str, str] | None = None) -> None:
         """Start the remaining runs, and try those again that had stopped."""
         self.store.changing(sweep, "start")
         if self.store.sweep(sweep).status != "done":
             self._crew.go(sweep, keys)
 
+    @needs(Access.RUN)
     def pause(self, sweep: str) -> None:
         """Start no further run, and let go of those under way; nothing that was answered is lost."""
         self.store.changing(sweep, "pause")
         self._halt(sweep, "paused", "Paused. Go on at any time; nothing is lost.")
 
+    @needs(Access.RUN)
     def cancel(self, sweep: str) -> None:
         """Give the sweep up; its finished runs stay, with what they show."""
         self.store.changing(sweep, "stop")
         self._halt(sweep, "cancelled", "Cancelled. What had finished is shown.")
 
+    @needs(Access.RUN)
     def delete(self, sweep: str) -> None:
         """Forget a sweep and its runs; the base run stays, and so do all answers."""
         self.store.changing(sweep, "delete")

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from courtroom.accounts.store import known
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.packing import parsed
@@ -74,6 +75,7 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "parts": ("hash", _part),
     "answers": ("key", lambda house, row: house.answers.entry(row["key"])),
     "imported_answers": ("run", lambda house, row: ImportedAnswers(house.database, row["run"]).entry(row["key"])),
+    "accounts": ("id", lambda house, row: known(row)),
     "panels": ("name", lambda house, row: house.panels.load(row["name"])),
     "cases": ("id", lambda house, row: house.library.case(row["id"])),
     "setups": ("name", lambda house, row: house.setups.load(row["name"])),

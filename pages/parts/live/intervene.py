@@ -25,6 +25,7 @@ from pages.parts.live.change_form import change_form
 from pages.parts.shared.answer_form import answer_fields
 from pages.parts.shared.inert import literal
 from pages.parts.shared.units import moment
+from pages.parts.shared.your_name import your_name
 
 Do = Callable[[Action], None]
 
@@ -46,9 +47,7 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
                 "The run waits. What you do here takes effect when it goes on, is listed, and travels with every fork and export."
             )
         )
-        who = st.text_input(
-            _("Your name"), st.session_state.get("who", ""), placeholder=_("somebody"), key=f"who-{run}"
-        )
+        who = your_name(f"who-{run}", _("somebody"))
         st.session_state["who"] = who
         way = st.segmented_control(
             _("What"),

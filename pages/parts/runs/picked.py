@@ -6,6 +6,7 @@ import streamlit as st
 from pydantic import ValidationError
 
 from courtroom import report
+from courtroom.access.acting import acting, by
 from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.deleted import Deleted
@@ -15,6 +16,7 @@ from courtroom.evaluation.run_list import RunList
 from courtroom.language import _, translated
 from pages.parts.shared.inert import literal
 from pages.parts.shared.units import many
+from pages.parts.shared.your_name import your_name
 
 MOST_AT_ONCE = 100
 """So many can be marked, exported or deleted at once: what is deleted is kept in memory, to be brought back."""
@@ -93,7 +95,7 @@ def _many(house: Courthouse, runs: list[str]) -> None:
         _mark(house, runs)
     st.download_button(
         _("Export"),
-        lambda: report.as_zip(house.files.export(run) for run in runs),
+        by(acting(), lambda: report.as_zip(house.files.export(run) for run in runs)),
         "runs.zip",
         "application/zip",
         icon=":material/download:",
@@ -111,7 +113,7 @@ def _many(house: Courthouse, runs: list[str]) -> None:
 
 def _mark(house: Courthouse, runs: list[str]) -> None:
     with st.form("mark-selected", border=False):
-        who = st.text_input(_("Your name"), st.session_state.get("who", ""), max_chars=80).strip()
+        who = your_name()
         star = st.toggle(_("Star"))
         tags = st.multiselect(_("Tags to add"), house.marks.tags(), accept_new_options=True, format_func=translated)
         if not st.form_submit_button(_("Mark these runs")):

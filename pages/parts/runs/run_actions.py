@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from courtroom import report
+from courtroom.access.acting import acting, by
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
@@ -32,7 +33,7 @@ def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
             st.rerun()
     st.download_button(
         _("Export as JSON"),
-        lambda: house.files.export(row.id)[1],
+        by(acting(), lambda: house.files.export(row.id)[1]),
         f"{row.id}.json",
         key=f"json-{row.id}",
         help=_(
@@ -40,7 +41,10 @@ def _actions(house: Courthouse, row: RunLine, interrupted: bool) -> None:
         ),
     )
     st.download_button(
-        _("Export as HTML report"), lambda: _report(house, house.record(row.id)), f"{row.id}.html", key=f"html-{row.id}"
+        _("Export as HTML report"),
+        by(acting(), lambda: _report(house, house.record(row.id))),
+        f"{row.id}.html",
+        key=f"html-{row.id}",
     )
     if st.button(_("Delete"), key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):
         try:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from courtroom.access.acting import acting, by
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check
 from courtroom.cases.dispute import SIDES, ChatMessage, Dispute, Evidence
@@ -32,7 +33,7 @@ def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> Non
         )
         st.download_button(
             _("ZIP with media"),
-            lambda: write_zip(case, house.media),
+            by(acting(), lambda: write_zip(case, house.media)),
             f"{case.id}.zip",
             "application/zip",
             icon=":material/download:",

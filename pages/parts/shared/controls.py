@@ -8,6 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from courtroom import report
+from courtroom.access.acting import acting, by
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import BREAKS
 from courtroom.engine.procedure import Procedure
@@ -108,16 +109,16 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             st.code(f"{st.context.url}?run={run.id}", language=None, wrap_lines=True)
             st.download_button(
                 _("HTML report"),
-                lambda: report.as_html(
+                by(acting(), lambda: report.as_html(
                     *(record, procedure, house.answers, house.media, house.beside.of(run.id)),
                     sure=house.experiments.repeats.sentence(run.id),
-                ),
+                )),
                 f"{run.id}.html", "text/html",
                 icon=":material/article:", help=_("One page with everything inside; opens without the app."),
             )  # fmt: skip
             st.download_button(
                 _("JSON"),
-                lambda: house.files.export(run.id)[1],
+                by(acting(), lambda: house.files.export(run.id)[1]),
                 f"{run.id}.json",
                 "application/json",
                 icon=":material/data_object:",
@@ -125,7 +126,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             for own in procedure.exports:
                 st.download_button(
                     declared(own.title),
-                    partial(own.write, record, house.answers),
+                    by(acting(), partial(own.write, record, house.answers)),
                     f"{run.id}-{own.file}",
                     icon=":material/dataset:",
                 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from courtroom.access.account import Resource, Visibility
-from courtroom.access.actions import note
-from courtroom.access.rules import NOBODYS, demand_change, owned
+from courtroom.sharing.actions import note
+from courtroom.sharing.rules import NOBODYS, demand_change, owned
 from courtroom.store.database import Database
 
 FOLLOWING = {

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from courtroom.access.account import Resource
 from courtroom.access.acting import acting
-from courtroom.access.actions import note
-from courtroom.access.rules import demand_change, may_see
 from courtroom.errors import CourtroomError
+from courtroom.sharing.actions import note
+from courtroom.sharing.rules import demand_change, may_see
 from courtroom.store.database import Database
 from courtroom.strict import Strict
 

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from courtroom.access.account import Access, Account, Resource
 from courtroom.access.acting import acting, demand
-from courtroom.access.rules import demand_change
+from courtroom.sharing.rules import demand_change
 from courtroom.store.database import Database
 from courtroom.strict import Strict
 
