@@ -510,7 +510,7 @@ def test_who_did_what_is_written_down_for_owners_of_the_server(house: Courthouse
     with acts(BO):
         fork = house.fork(run, SMALL)
         house.store.delete(fork)
-    note(house.database, "sign in", by=Account(id="new", name="=HYPERLINK()"))
+    note(house.database, "sign-in", by=Account(id="new", name="=HYPERLINK()"))
     log = ActionLog(house.database)
     with acts(OWNER):
         assert [(one.name, one.action, one.kind, one.id) for one in reversed(log.page(ActionFilter()))] == [
@@ -521,7 +521,7 @@ def test_who_did_what_is_written_down_for_owners_of_the_server(house: Courthouse
             ("Ada", "mark", "run", run),
             ("Bo", "fork", "run", fork),
             ("Bo", "delete", "run", fork),
-            ("=HYPERLINK()", "sign in", "", ""),
+            ("=HYPERLINK()", "sign-in", "", ""),
         ]
         assert [one.action for one in log.page(ActionFilter(account="bo"), start=1)] == ["fork"]
         assert log.count(ActionFilter(id=run)) == 4

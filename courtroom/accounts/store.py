@@ -147,7 +147,7 @@ class AccountStore:
             raise CourtroomError("Nobody changes the own access. Ask another owner.")
         with self._database.transaction():
             self._set(account, "access", int(access))
-            note(self._database, "give access", Resource(kind="account", id=account), access.name.lower())
+            note(self._database, "give-access", Resource(kind="account", id=account), access.name.lower())
 
     @needs(Access.OWN)
     def allow(self, account: str, budget: float | None) -> None:
@@ -160,7 +160,7 @@ class AccountStore:
             raise CourtroomError("A budget is an amount of US dollars, such as 20.")
         with self._database.transaction():
             self._set(account, "budget", budget)
-            note(self._database, "give access", Resource(kind="account", id=account), f"budget: {budget}")
+            note(self._database, "give-access", Resource(kind="account", id=account), str(budget))
 
     def budget(self, account: str) -> float | None:
         """What somebody's runs may cost in a month, in US dollars; None is no limit."""

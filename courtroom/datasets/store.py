@@ -329,8 +329,8 @@ class Datasets:
     def give_up(self, order: str) -> None:
         """Forget an unfinished import, with the rows that it has taken in."""
         with self.database.transaction() as db:
-            begun = "SELECT id, name FROM datasets WHERE version IS NULL AND orders = ?"
-            for row in db.execute(begun, (order,)).fetchall():
+            begun = db.execute("SELECT id, name FROM datasets WHERE version IS NULL AND orders = ?", (order,))
+            for row in begun.fetchall():
                 changing(self.database, "delete", _named(row["name"]))
                 forget(db, row["id"])
 

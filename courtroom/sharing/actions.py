@@ -18,8 +18,8 @@ from courtroom.store.database import Database
 from courtroom.strict import Strict
 
 Action = Literal[
-    "sign in", "give access", "make", "import", "fork", "start", "pause", "stop", "intervene", "undo", "change", "mark",
-    "ask", "invite", "delete", "restore", "share", "link", "end link", "download",
+    "sign-in", "give-access", "make", "import", "fork", "start", "pause", "stop", "intervene", "undo", "change", "mark",
+    "ask", "invite", "delete", "restore", "share", "link", "end-link", "download",
 ]  # fmt: skip
 """What can be done, in one word or two, the same in the store, in files and on pages."""
 ACTIONS: tuple[Action, ...] = get_args(Action)
@@ -72,6 +72,23 @@ def note(
             detail[:LONGEST],
         ),
     )
+
+
+def note_sign_in(database: Database, at: float) -> None:
+    """Write down that the person who acts has signed in, once for each time.
+
+    Args:
+        at: when the provider vouched for the person, in seconds since 1970.
+    """
+    person = acting()
+    if person is None:
+        return
+    with database.transaction() as db:
+        there = db.execute(
+            "SELECT 1 FROM actions WHERE account = ? AND action = 'sign-in' AND at >= ?", (person.id, at)
+        ).fetchone()
+        if not there:
+            note(database, "sign-in")
 
 
 def changing(database: Database, action: Action, resource: Resource, detail: str = "") -> None:

@@ -67,7 +67,7 @@ class Links:
                 "INSERT INTO links (token, kind, id, account, made, expires) VALUES (?, ?, ?, ?, ?, ?)",
                 (_hashed(token), opens.kind, opens.id, person.id if person else "", now, now + lasts),
             )
-            note(self._database, "link", opens, f"for {lasts / HOUR:.0f} h")
+            note(self._database, "link", opens, f"{lasts / HOUR:.0f}h")
         return token
 
     def opened(self, token: str) -> Resource:
@@ -117,7 +117,7 @@ class Links:
                 "UPDATE links SET ended = ? WHERE token = ? AND kind = ? AND id = ? AND ended IS NULL",
                 (self._clock(), link.name, link.opens.kind, link.opens.id),
             )
-            note(self._database, "end link", link.opens)
+            note(self._database, "end-link", link.opens)
 
 
 def _hashed(token: str) -> str:

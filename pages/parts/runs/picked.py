@@ -6,7 +6,6 @@ import streamlit as st
 from pydantic import ValidationError
 
 from courtroom import report
-from courtroom.access.acting import acting, by
 from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.deleted import Deleted
@@ -14,6 +13,7 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import MOST
 from courtroom.evaluation.run_list import RunList
 from courtroom.language import _, translated
+from pages.parts.shared.download import download
 from pages.parts.shared.inert import literal
 from pages.parts.shared.units import many
 from pages.parts.shared.your_name import your_name
@@ -93,13 +93,13 @@ def _many(house: Courthouse, runs: list[str]) -> None:
         st.switch_page("pages/compare.py")
     with st.popover(_("Star or tag"), icon=":material/bookmark_add:"):
         _mark(house, runs)
-    st.download_button(
+    download(
+        house,
         _("Export"),
-        by(acting(), lambda: report.as_zip(house.files.export(run) for run in runs)),
+        lambda: report.as_zip(house.files.export(run) for run in runs),
         "runs.zip",
-        "application/zip",
-        icon=":material/download:",
-        help=_("One zip with a JSON file for each run. Each file can be imported by another Courtroom."),
+        mime="application/zip",
+        help_=_("One zip with a JSON file for each run. Each file can be imported by another Courtroom."),
     )
     if st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
         try:
