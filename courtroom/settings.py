@@ -30,6 +30,8 @@ class Settings(BaseSettings):
     """E-mail addresses of the owners of this server, with commas between them; where it is set, people sign in."""
     newcomers: Literal["none", "look", "run"] = "look"
     """What people may do who sign in for the first time."""
+    visibility: Literal["private", "shared"] = "private"
+    """Who sees what people make, until they say otherwise: nobody else, or all who have signed in."""
     log: Literal["text", "json"] = "text"
     """The form of the log; as JSON it is written to standard error too."""
     data_folder: Path | None = None

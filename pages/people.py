@@ -11,6 +11,7 @@ from courtroom.access.acting import acting
 from courtroom.accounts.store import KnownAccount
 from courtroom.errors import CourtroomError
 from courtroom.language import _
+from pages.parts.people.actions_view import actions_view
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.person_view import in_words
@@ -63,3 +64,4 @@ if refused := st.session_state.pop("people-refused", ""):
     st.error(literal(refused))
 for account in house.accounts.all():
     line(account)
+actions_view(house)

@@ -321,6 +321,7 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "DROP TABLE dataset_relevance",
         "DROP TABLE experiments",
         "DROP TABLE experiment_cells",
+        *(f"DROP TABLE {name}" for name in ("ownership", "links", "actions")),
         "PRAGMA user_version = 5",
     )
     assert set(wrong(home)) == {"schema"}

@@ -10,10 +10,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator
 
-from courtroom.access.account import Access, Account
+from courtroom.access.account import Access, Account, Resource, Visibility
 from courtroom.access.acting import acting, needs
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
+from courtroom.sharing.actions import note
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.failures import FAILURES
@@ -82,17 +83,24 @@ class AccountStore:
     Args:
         owners: e-mail addresses of those who are owners whatever else is said of them.
         newcomers: the access of everybody else who signs in for the first time.
+        makes: who sees what people make, until they say otherwise.
     """
 
-    def __init__(self, database: Database, owners: Iterable[str] = (), newcomers: Access = Access.LOOK) -> None:
-        self._database, self._newcomers = database, newcomers
+    def __init__(
+        self,
+        database: Database,
+        owners: Iterable[str] = (),
+        newcomers: Access = Access.LOOK,
+        makes: Visibility = "private",
+    ) -> None:
+        self._database, self._newcomers, self._makes = database, newcomers, makes
         self._owners = frozenset(one.strip().casefold() for one in owners) - {""}
         self._fresh: dict[Identity, tuple[float, Account]] = {}
 
     @classmethod
     def of(cls, database: Database, settings: Settings) -> Self:
         """As the settings say it."""
-        return cls(database, settings.owners.split(","), Access[settings.newcomers.upper()])
+        return cls(database, settings.owners.split(","), Access[settings.newcomers.upper()], settings.visibility)
 
     def arrive(self, who: Identity) -> Account:
         """The account of somebody who has signed in, at most a second old; it is made at the first time.
@@ -113,7 +121,9 @@ class AccountStore:
             except FAILURES:  # such as a full disk: whoever has an account comes in all the same
                 log.warning("it could not be noted that %s was here", who.id, exc_info=True)
         access = Access.OWN if self._listed(who) else row.access
-        found = Account(id=row.id, name=who.name or who.email or row.id, email=who.email, access=access)
+        found = Account(
+            id=row.id, name=who.name or who.email or row.id, email=who.email, access=access, makes=self._makes
+        )
         if len(self._fresh) >= MOST:
             self._fresh.clear()
         self._fresh[who] = (time.monotonic(), found)
@@ -135,7 +145,9 @@ class AccountStore:
         me = acting()
         if me is not None and me.id == account:
             raise CourtroomError("Nobody changes the own access. Ask another owner.")
-        self._set(account, "access", int(access))
+        with self._database.transaction():
+            self._set(account, "access", int(access))
+            note(self._database, "give-access", Resource(kind="account", id=account), access.name.lower())
 
     @needs(Access.OWN)
     def allow(self, account: str, budget: float | None) -> None:
@@ -146,7 +158,9 @@ class AccountStore:
         """
         if budget is not None and not 0 <= budget < 1e9:
             raise CourtroomError("A budget is an amount of US dollars, such as 20.")
-        self._set(account, "budget", budget)
+        with self._database.transaction():
+            self._set(account, "budget", budget)
+            note(self._database, "give-access", Resource(kind="account", id=account), str(budget))
 
     def budget(self, account: str) -> float | None:
         """What somebody's runs may cost in a month, in US dollars; None is no limit."""

@@ -44,7 +44,7 @@ class DatasetImports:
     """
 
     def __init__(self, datasets: Datasets, media: MediaStore, uploads: Path) -> None:
-        self.importer = Importer(datasets, media)
+        self._datasets, self.importer = datasets, Importer(datasets, media)
         self._uploads = uploads
         self.under_way: dict[str, ImportProgress] = {}
         self._threads: list[threading.Thread] = []
@@ -64,6 +64,7 @@ class DatasetImports:
         before = self.under_way.get(order.name)
         if before is not None and before.running:
             raise CourtroomError(f"“{order.name}” is being imported. Wait for it, or give another name.")
+        self._datasets.claim(order.name)  # here, as the thread works for nobody
         state = self.under_way[order.name] = ImportProgress(order)
         thread = threading.Thread(target=by(None, self._work), args=(state,), name=f"import-{order.name}", daemon=True)
         self._threads.append(thread)

@@ -115,6 +115,7 @@ class Interventions:
 
     def _changeable(self, run: str) -> Record:
         record = self._record(run)
+        self._store.demand_change(run)
         if record.run.imported:
             raise InterventionRefused(f"{READ_ONLY} Fork it, and intervene in the fork.")
         return record

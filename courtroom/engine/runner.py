@@ -113,7 +113,7 @@ class Runner:
             CourtroomError: the disk takes no writes.
         """
         with plainly():
-            row = self._store.run(run)
+            row = self._store.changing(run, "start")
             if row.imported:
                 raise CourtroomError(f"{READ_ONLY} Fork it to go on from here.")
             control = control or Control(breaks=row.control.breaks)
@@ -143,16 +143,19 @@ class Runner:
     @needs(Access.RUN)
     def pause(self, run: str) -> None:
         """Ask nothing more for now; answers under way still arrive and are kept."""
+        self._store.changing(run, "pause")
         self._set(run, self._store.control(run).model_copy(update={"paused": True}))
 
     @needs(Access.RUN)
     def stop(self, run: str) -> None:
         """Let go of the run. It can be run on at any time."""
+        self._store.changing(run, "stop")
         self._set(run, self._store.control(run).model_copy(update={"stopped": True}))
 
     @needs(Access.RUN)
     def set_breaks(self, run: str, control: Control) -> None:
         """Break elsewhere from now on."""
+        self._store.changing(run, "change")
         self._set(run, control)
 
     def wait(self, run: str, timeout: float | None = None) -> None:

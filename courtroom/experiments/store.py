@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import acting, needs
 from courtroom.engine.lease import Lease
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
+from courtroom.sharing.actions import Action, changing, note
+from courtroom.sharing.rules import give_up, listed, may_see, own, take
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
@@ -80,6 +82,8 @@ class ExperimentStore:
                 (experiment.id, experiment.name, experiment.model_dump_json(), kind, time.time()),
             ).rowcount
             if fresh:
+                take(self._database, _named(experiment.id))
+                note(self._database, "make", _named(experiment.id))
                 db.executemany(
                     "INSERT INTO experiment_cells (experiment, number, arm, row, repeat, seed, phase, run, state, outcome)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -100,14 +104,40 @@ class ExperimentStore:
                         for cell, outcome in cells
                     ),
                 )
+            elif not may_see(self._database, _named(experiment.id)):
+                raise CourtroomError("The very same experiment is another person's. Give yours another name.")
         return experiment.id
 
     @needs(Access.RUN)
     def replace(self, experiment: Experiment) -> None:
-        """Change what may change of an experiment that is on record: its budget, how many cells go at once, its title."""
-        self._database.connection.execute(
-            "UPDATE experiments SET body = ? WHERE id = ?", (experiment.model_dump_json(), experiment.id)
-        )
+        """Change what may change of an experiment that is on record: its budget, how many cells go at once, its title.
+
+        Raises:
+            Forbidden: it is somebody else's.
+        """
+        body = experiment.model_dump_json()
+        with self._database.transaction() as db:
+            if db.execute("SELECT 1 FROM experiments WHERE id = ? AND body = ?", (experiment.id, body)).fetchone():
+                return
+            self.changing(experiment.id, "change")
+            db.execute("UPDATE experiments SET body = ? WHERE id = ?", (body, experiment.id))
+
+    def changing(self, experiment: str, action: Action) -> None:
+        """The person who acts is about to change an experiment.
+
+        Raises:
+            Forbidden: it is somebody else's.
+        """
+        changing(self._database, action, _named(experiment))
+
+    def mine(self) -> frozenset[str]:
+        """The ids of the experiments that belong to the person who acts."""
+        person = acting()
+        if person is None:
+            return frozenset()
+        fits = own("experiment", "experiments.id")
+        rows = self._database.connection.execute(f"SELECT id FROM experiments WHERE {fits}", {"me": person.id})
+        return frozenset(row["id"] for row in rows)
 
     def experiment(self, name: str) -> StoredExperiment:
         """One experiment by its id, or the newest of a name.
@@ -115,9 +145,10 @@ class ExperimentStore:
         Raises:
             NoSuchExperiment: there is none.
         """
-        row = self._database.connection.execute(
+        rows = self._database.connection.execute(
             "SELECT * FROM experiments WHERE id = ? OR name = ? ORDER BY id = ? DESC, number DESC", (name, name, name)
-        ).fetchone()
+        )
+        row = next((row for row in rows if may_see(self._database, _named(row["id"]))), None)
         if row is None:
             raise NoSuchExperiment(f"There is no experiment “{name}” here; it may have been deleted.")
         return _kept(row)
@@ -208,6 +239,7 @@ class ExperimentStore:
             take_out([row["run"] for row in rows])
             db.execute("DELETE FROM experiment_cells WHERE experiment = ?", (experiment,))
             db.execute("DELETE FROM experiments WHERE id = ?", (experiment,))
+            give_up(self._database, _named(experiment))
 
     def names_snapshot(self, name: str) -> bool:
         """Whether a run, an experiment, a sweep, an intervention or a saved setup names a snapshot of the memory."""
@@ -225,7 +257,13 @@ class ExperimentStore:
         )
 
     def _read_all(self) -> tuple[list[StoredExperiment], list[Unreadable]]:
-        return read_all(self._database.connection.execute("SELECT * FROM experiments ORDER BY number DESC"), _kept)
+        fits, values = listed("experiment", "experiments.id")
+        rows = self._database.connection.execute(f"SELECT * FROM experiments WHERE {fits} ORDER BY number DESC", values)
+        return read_all(rows, _kept)
+
+
+def _named(experiment: str) -> Resource:
+    return Resource(kind="experiment", id=experiment)
 
 
 def _kept(row: StoredRow) -> StoredExperiment:

@@ -183,6 +183,7 @@ class Audits:
             CourtroomError: an audit of this run goes on already.
         """
         run = plan.record.run.id
+        self._asides.changing(run, "audit")
         before = self.under_way.get(run)
         if before is not None and not before.done():
             raise CourtroomError("An audit of this run goes on. Wait until it is done.")

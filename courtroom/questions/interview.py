@@ -137,6 +137,7 @@ class Interviews:
         Raises:
             CourtroomError: there is no question, it is too long, or a person sits there.
         """
+        self._asides.changing(record.run.id, "interview")
         asked = self._asked(record, after, question.strip())
         failed = failures(one for _, one in self._asides.of(record.run.id))
         keep = partial(self._keep, record.run.id, after, signed(who).strip() or "somebody")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from courtroom.access.account import Access
 from courtroom.access.acting import needs
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.store import RunStore
@@ -53,11 +52,7 @@ class RunFiles:
         """
         procedures = self._procedures()
         file = read_run_file(data, procedures)
-        try:
-            self._store.run(file.run.id)
-        except NoSuchRun:
-            pass
-        else:
+        if self._store.is_there(file.run.id):
             raise CourtroomError(f"The run {file.run.id} is here already. Open it on the page Runs.")
         if self._store.leads_to(file.run.parent, file.run.id):
             raise CourtroomError("This run is said to be a fork of itself. Ask for the file anew.")

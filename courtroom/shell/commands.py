@@ -22,7 +22,7 @@ from courtroom.shell.procedures import new_procedure, options, procedures
 from courtroom.shell.questions import audit, interview, mark, marks
 from courtroom.shell.runs import export, import_run, resume, run, runs, show
 from courtroom.shell.sweep import sweep
-from courtroom.shell.upkeep import backup, doctor, health, migrate
+from courtroom.shell.upkeep import actions, backup, doctor, health, migrate
 from courtroom.store.database import explained
 from courtroom.store.failures import FAILURES
 
@@ -57,6 +57,7 @@ for command in (
     procedures,
     doctor,
     health,
+    actions,
     backup,
     migrate,
 ):

@@ -365,4 +365,20 @@ MIGRATIONS: tuple[str, ...] = (
         access INTEGER NOT NULL, budget REAL, first REAL NOT NULL, last REAL NOT NULL
     );
     """,
+    # Where people sign in: whose each thing is and who may see it, links that open one thing for a time (by the hash of what
+    # stands in the address), and who did what.
+    """
+    CREATE TABLE ownership (
+        kind TEXT NOT NULL, id TEXT NOT NULL, account TEXT NOT NULL, visibility TEXT NOT NULL, PRIMARY KEY (kind, id)
+    ) WITHOUT ROWID;
+    CREATE TABLE links (
+        token TEXT PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, account TEXT NOT NULL, made REAL NOT NULL,
+        expires REAL NOT NULL, ended REAL
+    );
+    CREATE INDEX links_by_what_they_open ON links (kind, id);
+    CREATE TABLE actions (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, account TEXT NOT NULL, name TEXT NOT NULL,
+        action TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, detail TEXT NOT NULL
+    );
+    """,
 )

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access.acting import acts, needs
 from courtroom.engine.crew import Crew
 from courtroom.engine.house import House
 from courtroom.engine.record import Record
@@ -116,23 +116,27 @@ class Sweeper:
     @needs(Access.RUN)
     def go(self, sweep: str, keys: Mapping[str, str] | None = None) -> None:
         """Start the remaining runs, and try those again that had stopped."""
+        self.store.changing(sweep, "start")
         if self.store.sweep(sweep).status != "done":
             self._crew.go(sweep, keys)
 
     @needs(Access.RUN)
     def pause(self, sweep: str) -> None:
         """Start no further run, and let go of those under way; nothing that was answered is lost."""
+        self.store.changing(sweep, "pause")
         self._halt(sweep, "paused", "Paused. Go on at any time; nothing is lost.")
 
     @needs(Access.RUN)
     def cancel(self, sweep: str) -> None:
         """Give the sweep up; its finished runs stay, with what they show."""
+        self.store.changing(sweep, "stop")
         self._halt(sweep, "cancelled", "Cancelled. What had finished is shown.")
 
     @needs(Access.RUN)
     def delete(self, sweep: str) -> None:
         """Forget a sweep and its runs; the base run stays, and so do all answers."""
-        self.cancel(sweep)
+        self.store.changing(sweep, "delete")
+        self._halt(sweep, "cancelled", "Cancelled. What had finished is shown.")
         self.store.delete(sweep, self._house.store.take_out)
 
     def take_up_interrupted(self) -> list[str]:
@@ -157,7 +161,8 @@ class Sweeper:
         def under_way() -> list[str]:
             return [cell.run for cell in self.store.cells(sweep) if cell.status == "running"]
 
-        self._crew.halt(sweep, status, reason, under_way)
+        with acts(None):  # the sweep's runs go with it
+            self._crew.halt(sweep, status, reason, under_way)
 
 
 class Forking:

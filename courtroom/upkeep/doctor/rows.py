@@ -16,10 +16,10 @@ from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.packing import parsed
 from courtroom.engine.answers import ImportedAnswers
+from courtroom.engine.deleted import BESIDE_A_RUN
 from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
-from courtroom.engine.store import BESIDE_A_RUN
 from courtroom.errors import Unreadable
 from courtroom.knowledge.imports import PendingImport
 from courtroom.knowledge.lessons import taught

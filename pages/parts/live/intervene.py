@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from courtroom.access.account import Access
+from courtroom.access.account import Access, Resource
 from courtroom.access.acting import may
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.courthouse import Courthouse
@@ -23,6 +23,7 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.models.schema import schema_of
+from courtroom.sharing.rules import may_change
 from pages.parts.live.change_form import change_form
 from pages.parts.shared.answer_form import answer_fields
 from pages.parts.shared.inert import literal
@@ -39,7 +40,7 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
     if record.interventions:
         _listed(house, record)
     waits = record.run.status in ("paused", "failed") or house.runner.interrupted(run)
-    if not waits or record.run.imported:
+    if not waits or record.run.imported or not may_change(house.database, Resource(kind="run", id=run)):
         return
     seen_before = st.session_state.get(f"seen-interventions-{run}")
     st.session_state[f"seen-interventions-{run}"] = house.store.interventions.count(run)
@@ -227,6 +228,8 @@ def _seat(house: Courthouse, record: Record, do: Do) -> None:
 @offered(Access.RUN)
 def seats(house: Courthouse, record: Record) -> None:
     """The links of all seats that persons have, and who is waited for."""
+    if not may_change(house.database, Resource(kind="run", id=record.run.id)):
+        return
     setup = house.interventions.next_setup(record)
     members = house.procedures[record.run.procedure].panel(setup)
     persons = [member for member in members if member.spec.id == "person"]

@@ -7,14 +7,15 @@ from pydantic import ValidationError
 
 from courtroom import report
 from courtroom.access.account import Access
-from courtroom.access.acting import acting, by, may
+from courtroom.access.acting import may
 from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
-from courtroom.engine.store import Deleted
+from courtroom.engine.deleted import Deleted
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import MOST
 from courtroom.evaluation.run_list import RunList
 from courtroom.language import _, translated
+from pages.parts.shared.download import download
 from pages.parts.shared.inert import literal
 from pages.parts.shared.units import many
 from pages.parts.shared.your_name import your_name
@@ -94,13 +95,13 @@ def _many(house: Courthouse, runs: list[str]) -> None:
         st.switch_page("pages/compare.py")
     with st.popover(_("Star or tag"), icon=":material/bookmark_add:"):
         _mark(house, runs)
-    st.download_button(
+    download(
+        house,
         _("Export"),
-        by(acting(), lambda: report.as_zip(house.files.export(run) for run in runs)),
+        lambda: report.as_zip(house.files.export(run) for run in runs),
         "runs.zip",
-        "application/zip",
-        icon=":material/download:",
-        help=_("One zip with a JSON file for each run. Each file can be imported by another Courtroom."),
+        mime="application/zip",
+        help_=_("One zip with a JSON file for each run. Each file can be imported by another Courtroom."),
     )
     if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
         try:

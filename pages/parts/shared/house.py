@@ -13,9 +13,10 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.settings import from_environment
+from courtroom.sharing.links import Links
 from courtroom.store.failures import FAILURES
 from pages.parts.shared.inert import literal
-from pages.parts.shared.sign_in import sign_in_page, visitor
+from pages.parts.shared.sign_in import note_arrival, sign_in_page, visitor
 
 ALONE = "alone"
 """The page that a link has opened alone, in the session."""
@@ -45,6 +46,7 @@ def courthouse() -> Courthouse:
     if person is not None and not person.id and not st.session_state.get(ALONE):
         sign_in_page()
         st.stop()
+    note_arrival(house.database)
     return house
 
 
@@ -69,7 +71,7 @@ def _open() -> Courthouse:
         house.runner.take_up_interrupted()
         house.sweeps.take_up_interrupted()
         house.experiments.take_up_interrupted()
-    found_by(partial(visitor, house.accounts) if closed else lambda: None)
+    found_by(partial(visitor, house.accounts, Links(house.database)) if closed else lambda: None)
     return house
 
 

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from courtroom.access.account import NOBODY, Account, Resource
+from courtroom.access.acting import acting
 from courtroom.accounts.sign_in import providers
 from courtroom.accounts.store import AccountStore, Identity
 from courtroom.language import _
+from courtroom.sharing.actions import note_sign_in
+from courtroom.sharing.links import Links
+from courtroom.store.database import Database
+from pages.parts.shared.alone_link import opened_now
 from pages.parts.shared.inert import literal
 
+NOTED = "sign_in_noted"
+"""Whose sign-in is written down, in the session."""
 OPENED = "opened"
 """What links have opened for reading, in the session."""
 
 
-def visitor(accounts: AccountStore) -> Account:
+def visitor(accounts: AccountStore, links: Links) -> Account:
     """Who has signed in in the session whose thread asks; outside of any session it is nobody."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return NOBODY
-    opened: frozenset[Resource] = st.session_state.get(OPENED, frozenset())
+    opened: frozenset[Resource] = st.session_state.get(OPENED, frozenset()) | opened_now(links)
     claims = st.user.to_dict()
     if not claims.get("is_logged_in") or not claims.get("iss") or not claims.get("sub"):
         return NOBODY.model_copy(update={"opened": opened})
@@ -33,6 +42,16 @@ def visitor(accounts: AccountStore) -> Account:
         )
     )
     return found.model_copy(update={"opened": opened})
+
+
+def note_arrival(database: Database) -> None:
+    """Write down once that the person has signed in: a page that is loaded anew is no new sign-in."""
+    person = acting()
+    if person is None or not person.id or st.session_state.get(NOTED) == person.id:
+        return
+    st.session_state[NOTED] = person.id
+    issued = st.user.to_dict().get("iat")
+    note_sign_in(database, float(issued) if isinstance(issued, int | float) else time.time())
 
 
 def opens(resource: Resource) -> None:
