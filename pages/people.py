@@ -15,6 +15,7 @@ from pages.parts.people.actions_view import actions_view
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.person_view import in_words
+from pages.parts.shared.units import money
 
 WIDTHS = (3, 2, 2, 2, 1)
 
@@ -56,7 +57,9 @@ def line(one: KnownAccount) -> None:
             help=_("Nobody changes the own access."),
         )
         budget.number_input(_("US$ a month"), 0.0, None, one.budget, placeholder=_("no limit"), key=f"budget-{one.id}")
-        seen.caption(_("last here on {day}", day=datetime.fromtimestamp(one.last).strftime("%Y-%m-%d")))
+        day = datetime.fromtimestamp(one.last).strftime("%Y-%m-%d")
+        spent = literal(money(house.accounts.spent(one.id)))
+        seen.caption(_("{spent} this month, last here on {day}", spent=spent, day=day))
         save.button(_("Save"), key=f"save-{one.id}", on_click=change, args=(one,), width="stretch")
 
 

@@ -83,6 +83,7 @@ def fill(home: Path) -> tuple[str, str]:
     house.audiences.argue(run, "", "a" * 20, "The seal was broken.")
     house.audiences.like(run, house.audiences.arguments(run)[0].argument.number, "b" * 20, True)
     house.playlists.add(Playlist(name="A talk", stops=(Stop(run=run, at=1),)))
+    house.database.connection.execute("INSERT INTO spending VALUES ('7', '2026-11', 0.5)")
     house.accounts.arrive(Identity(issuer="https://id.example", subject="7", name="Ada", email="ada@example.org"))
     house.panels.save("two neighbours", sample_panel(2, 0))
     with acts(Account(id="ada", name="Ada", access=Access.OWN)):

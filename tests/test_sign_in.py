@@ -14,6 +14,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.loop import Loop
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
+from courtroom.shell.commands import app as shell
 from tests.signing_in import AUTH, claims, closed_house, person, secrets, visit
 from tests.test_pages import texts
 
@@ -168,3 +169,12 @@ def test_the_engine_acts_for_the_server_whoever_had_it_begin(house: Courthouse) 
             assert house.writer.put(acting).result() is None
     finally:
         loop.close()
+
+
+def test_the_shell_gives_the_first_owner_the_access(house: Courthouse) -> None:
+    bea = person(house, "bea", Access.LOOK)
+    do = CliRunner().invoke
+    assert do(shell, ["people", "give", "bea@example.org", "own"]).exit_code == 0
+    assert f"{bea.id}\town\tbea@example.org\tBea" in do(shell, ["people"]).stdout.splitlines()
+    assert "0 people" in str(do(shell, ["people", "give", "nobody@example.org", "own"]).exception)
+    assert "none, look, run or own" in str(do(shell, ["people", "give", bea.id, "boss"]).exception)

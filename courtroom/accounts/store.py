@@ -167,6 +167,13 @@ class AccountStore:
         found = self._find(account)
         return found.budget if found else None
 
+    def spent(self, account: str) -> float:
+        """US dollars that somebody's runs have cost in this month, deleted ones too, as far as prices are known."""
+        row = self._database.connection.execute(
+            "SELECT money FROM spending WHERE account = ? AND month = ?", (account, this_month())
+        ).fetchone()
+        return float(row["money"]) if row else 0.0
+
     def _set(self, account: str, column: str, value: float | None) -> None:
         done = self._database.connection.execute(f"UPDATE accounts SET {column} = ? WHERE id = ?", (value, account))
         if done.rowcount != 1:
@@ -190,6 +197,11 @@ class AccountStore:
         found = self._find(who.id)
         assert found is not None
         return found
+
+
+def this_month() -> str:
+    """The month of the budgets, such as `2026-11`; it begins at midnight UTC."""
+    return time.strftime("%Y-%m", time.gmtime())
 
 
 def known(row: StoredRow | Mapping[str, Any]) -> KnownAccount:

@@ -180,6 +180,7 @@ class Drive:
             gate=Gate(row.control, stages[-1].index if stages else -1, paused=paused, resumed=resumed),
             live=live,
             spent=Spent(paid.calls, paid.tokens, store.payments.known_money(run), paid.number),
+            purses=store.purses,
         )
         setup = store.setup(run, procedure.setup)
         deliberation = Deliberation(procedure, store.case(row), setup, row.seed, interventions, services)

@@ -259,6 +259,7 @@ class Runner:
             seats=self._seats,
             gate=Gate(Control(), -1, paused=lambda why, control: None, resumed=lambda: None),
             spent=await asyncio.to_thread(spent_with, self._store.payments, run),
+            purses=self._store.purses,
             beside=True,
         )
         return await ask_beside(services, questions, keep)

@@ -21,6 +21,7 @@ from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.lease import Lease
 from courtroom.engine.lost import LostDrivers
 from courtroom.engine.payments import Payments
+from courtroom.engine.purses import Purses
 from courtroom.engine.rewinding import Rewinding, generation
 from courtroom.engine.run import Run, Status, Steering
 from courtroom.engine.setup import Setup
@@ -46,7 +47,7 @@ class RunStore:
         self.interventions = InterventionStore(database, self.rewinding)
         self.lease = Lease(database, "runs")
         self.lost = LostDrivers(database)
-        self.payments = Payments(database)
+        self.payments, self.purses = Payments(database), Purses(database)
 
     def together(self) -> AbstractContextManager[object]:
         """A transaction: what is written in it is on disk as a whole or not at all."""

@@ -18,6 +18,7 @@ from courtroom.shell.forks import compare, fork
 from courtroom.shell.knowledge import app as knowledge
 from courtroom.shell.models import app as models
 from courtroom.shell.panels import app as panels
+from courtroom.shell.people import app as people
 from courtroom.shell.procedures import new_procedure, options, procedures
 from courtroom.shell.questions import audit, interview, mark, marks
 from courtroom.shell.runs import export, import_run, resume, run, runs, show
@@ -38,6 +39,7 @@ app.add_typer(experiment, name="experiment")
 app.add_typer(knowledge, name="knowledge")
 app.add_typer(models, name="models")
 app.add_typer(panels, name="panels")
+app.add_typer(people, name="people")
 app.command("app", context_settings=PASSED_ON)(open_app)
 app.callback()(options)
 app.command("new-procedure")(new_procedure)

@@ -358,11 +358,14 @@ MIGRATIONS: tuple[str, ...] = (
         SELECT rowid, dataset, place, message FROM dataset_problems_before ORDER BY rowid;
     DROP TABLE dataset_problems_before;
     """,
-    # Who has signed in, what each may do, and how many US dollars the runs of each may cost in a month.
+    # Who has signed in, what each may do, and how many US dollars the runs of each may cost in a month and have cost.
     """
     CREATE TABLE accounts (
         id TEXT PRIMARY KEY, issuer TEXT NOT NULL, subject TEXT NOT NULL, name TEXT NOT NULL, email TEXT NOT NULL,
         access INTEGER NOT NULL, budget REAL, first REAL NOT NULL, last REAL NOT NULL
+    );
+    CREATE TABLE spending (
+        account TEXT NOT NULL, month TEXT NOT NULL, money REAL NOT NULL, PRIMARY KEY (account, month)
     );
     """,
     # Where people sign in: whose each thing is and who may see it, links that open one thing for a time (by the hash of what

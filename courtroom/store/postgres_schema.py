@@ -38,7 +38,9 @@ FIRST = 18
 CHANGES: Mapping[int, str] = {
     19: """CREATE TABLE accounts (id text COLLATE "C" PRIMARY KEY, issuer text COLLATE "C" NOT NULL, subject text COLLATE "C" NOT NULL,
         name text COLLATE "C" NOT NULL, email text COLLATE "C" NOT NULL, access bigint NOT NULL, budget double precision,
-        first double precision NOT NULL, last double precision NOT NULL)""",
+        first double precision NOT NULL, last double precision NOT NULL);
+        CREATE TABLE spending (account text COLLATE "C", month text COLLATE "C", money double precision NOT NULL,
+        PRIMARY KEY (account, month))""",
     20: """
     CREATE TABLE ownership (
         kind TEXT COLLATE "C" NOT NULL, id TEXT COLLATE "C" NOT NULL, account TEXT COLLATE "C" NOT NULL,

@@ -1,4 +1,4 @@
-"""The accounts of people."""
+"""The accounts of people, and what their runs have cost."""
 
 from __future__ import annotations
 
@@ -18,4 +18,11 @@ Table(
     Column("budget", REAL),
     Column("first", REAL, nullable=False),
     Column("last", REAL, nullable=False),
+)
+Table(
+    "spending",
+    TABLES,
+    Column("account", TEXT, primary_key=True),
+    Column("month", TEXT, primary_key=True),
+    Column("money", REAL, nullable=False),
 )
