@@ -109,12 +109,12 @@ class RunStore:
         self._demand_seen(run)
         return _run(row)
 
+    @needs(Access.RUN)
     def changing(self, run: str, action: Action, detail: str = "") -> Run:
         """A run that the person who acts is about to change, with a line in the log of actions.
 
         Raises:
-            NoSuchRun: nothing that the person may see is on record under this id.
-            Forbidden: it is not the person's own.
+            Forbidden: it is somebody else's; see `run` besides.
         """
         row = self.run(run)
         changing(self._database, action, _named(run), detail)

@@ -23,7 +23,7 @@ from tests.test_pages import texts
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
-BY_LINK = ["audience", "seat"]
+BY_LINK = ["audience", "link", "seat"]
 """Pages that a link opens alone."""
 FOR_OWNERS = ["people"]
 FOR_ALL = [name for name in PAGES if name not in (*BY_LINK, *FOR_OWNERS)]
@@ -76,6 +76,7 @@ READS: dict[str, set[str]] = {
             "counts",
             "experiment",
             "experiments",
+            "mine",
             "names_snapshot",
             "status",
             "took",
@@ -89,7 +90,7 @@ READS: dict[str, set[str]] = {
     "Knowledge": {"answer", "bases", "kept_under", "of", "using"},
     "Lab": {"estimate", "resting_on", "results", "rows", "settled", "wait"},
     "Lessons": {"all", "of", "replayed", "unreadable"},
-    "Library": {"case", "cases", "is_sample", "linked", "name_in_link", "unreadable"},
+    "Library": {"case", "cases", "is_sample", "linked", "mine", "name_in_link", "unreadable"},
     "MarkStore": {"all", "of", "one", "reviewers", "short", "tags"},
     "MediaStore": {"check", "frames", "image", "names", "path", "read"},
     "Memory": {"due", "graph", "recall"},
@@ -107,6 +108,7 @@ READS: dict[str, set[str]] = {
             "control",
             "events",
             "has_runs",
+            "is_there",
             "kin",
             "leads_to",
             "pulse",
