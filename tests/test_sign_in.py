@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from courtroom.access.account import NOBODY, Access
 from courtroom.access.acting import Forbidden, acting, acts

@@ -15,7 +15,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
 from courtroom.engine.control import Control
 from courtroom.engine.deleted import OF_A_RUN, Deleted, all_of, put_back
-from courtroom.engine.errors import NoSuchRun
+from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
 from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
 from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.lease import Lease
@@ -34,7 +34,6 @@ from courtroom.store.database import Database, marks
 from courtroom.store.rows import read, read_all
 
 S = TypeVar("S", bound=Setup)
-NO_SUCH_RUN = "There is no run “{run}” here. See all runs with `python -m courtroom runs`."
 READ_ONLY = "This run was imported from a file and can only be read: its answers were given elsewhere and can't be checked here."
 
 
