@@ -195,6 +195,8 @@ def test_a_private_run_is_as_if_it_were_not_there(house: Courthouse) -> None:
         assert not house.store.kin(run)
         assert house.store.status(run) == house.store.status("nope")
         assert house.store.pulse(run) == house.store.pulse("nope")
+        with pytest.raises(NoSuchRun):
+            house.marks.put(run, marked)
         assert house.marks.of(run) == house.asides.of(run) == house.store.interventions.of(run) == ()
         assert not house.marks.tags()
         assert not house.marks.reviewers()
@@ -222,7 +224,6 @@ def test_others_read_a_shared_run_and_fork_it(house: Courthouse) -> None:
             "breaks": lambda: house.runner.set_breaks(run, house.store.control(run)),
             "delete": lambda: house.store.delete(run),
             "budget": lambda: house.store.replace_setup(run, SMALL),
-            "mark": lambda: house.marks.put(run, Mark(reviewer="Bo", star=True)),
             "seat": lambda: house.people.seat(run, "juror-01"),
             "audience": lambda: house.audiences.open(run),
             "undo": lambda: house.interventions.undo(run, "x"),
@@ -233,6 +234,8 @@ def test_others_read_a_shared_run_and_fork_it(house: Courthouse) -> None:
             with pytest.raises(Forbidden):
                 change()
             assert house.store.status(run) == "paused", what
+        house.marks.put(run, Mark(reviewer="Ada", star=True))
+        assert [mark.reviewer for mark in house.marks.of(run)] == [BO.signature], "each marks under the own name"
         fork = house.fork(run, SMALL)
         assert may_change(house.database, Resource(kind="run", id=fork))
     with acts(ADA), pytest.raises(NoSuchRun):

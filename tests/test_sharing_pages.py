@@ -78,7 +78,7 @@ def test_a_link_is_made_on_the_page_opens_the_run_alone_and_ends(house: Courthou
     assert labels(guest) <= {"中文"}, "nothing that can be done"
     app.button(f"end-run-{run}-1").click().run()
     guest.run()
-    assert "opens nothing any more" in texts(guest)
+    assert "leads to nothing any more" in texts(guest)
     assert TITLE not in texts(guest)
 
 
@@ -90,10 +90,10 @@ def test_a_link_expires_in_a_session_that_is_open(house: Courthouse, bea: Accoun
     assert TITLE in texts(guest)
     house.database.connection.execute("UPDATE links SET expires = 1.0")
     guest.run()
-    assert "opens nothing any more" in texts(guest)
+    assert "leads to nothing any more" in texts(guest)
     assert TITLE not in texts(guest)
     unknown = visit("", link="nothing")
-    assert "opens nothing any more" in texts(unknown)
+    assert "leads to nothing any more" in texts(unknown)
 
 
 def test_links_open_cases_and_experiments_too(house: Courthouse, bea: Account) -> None:
@@ -115,7 +115,7 @@ def test_links_open_cases_and_experiments_too(house: Courthouse, bea: Account) -
 def test_what_is_public_is_read_by_who_has_its_address(house: Courthouse, bea: Account) -> None:
     run = run_of(house, bea)
     private = visit("", public=f"run:{run}")
-    assert "opens nothing any more" in texts(private)
+    assert "leads to nothing any more" in texts(private)
     with acts(bea):
         share(house.database, Resource(kind="run", id=run), "public")
     guest = visit("", public=f"run:{run}")

@@ -15,7 +15,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
 from courtroom.engine.control import Control
 from courtroom.engine.deleted import OF_A_RUN, Deleted, all_of, put_back
-from courtroom.engine.errors import NoSuchRun
+from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
 from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
 from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.lease import Lease
@@ -34,7 +34,6 @@ from courtroom.store.database import Database, marks
 from courtroom.store.rows import read, read_all
 
 S = TypeVar("S", bound=Setup)
-NO_SUCH_RUN = "There is no run “{run}” here. See all runs with `python -m courtroom runs`."
 READ_ONLY = "This run was imported from a file and can only be read: its answers were given elsewhere and can't be checked here."
 
 
@@ -109,12 +108,12 @@ class RunStore:
         self._demand_seen(run)
         return _run(row)
 
+    @needs(Access.RUN)
     def changing(self, run: str, action: Action, detail: str = "") -> Run:
         """A run that the person who acts is about to change, with a line in the log of actions.
 
         Raises:
-            NoSuchRun: nothing that the person may see is on record under this id.
-            Forbidden: it is not the person's own.
+            Forbidden: it is somebody else's; see `run` besides.
         """
         row = self.run(run)
         changing(self._database, action, _named(run), detail)

@@ -11,9 +11,10 @@ from pydantic import Field, field_validator
 
 from courtroom.access.account import Access, Resource
 from courtroom.access.acting import needs, signed
+from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.sharing.actions import changing
+from courtroom.sharing.actions import note
 from courtroom.sharing.rules import listed, may_see
 from courtroom.store.database import Database
 from courtroom.store.database import marks as placeholders
@@ -84,7 +85,9 @@ class MarkStore:
         """Keep a mark in place of the reviewer's earlier one on the same; one that says nothing takes it away."""
         db, target = self._database.connection, mark.target
         mark = mark.with_({"reviewer": signed(mark.reviewer)})
-        changing(self._database, "mark", Resource(kind="run", id=run))
+        if not may_see(self._database, Resource(kind="run", id=run)):
+            raise NoSuchRun(NO_SUCH_RUN.format(run=run))
+        note(self._database, "mark", Resource(kind="run", id=run))
         if mark.says_nothing:
             db.execute("DELETE FROM marks WHERE run = ? AND target = ? AND reviewer = ?", (run, target, mark.reviewer))
             return

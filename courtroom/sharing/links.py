@@ -19,7 +19,7 @@ HOUR = 3600.0
 DAY = 24 * HOUR
 LASTING: tuple[float, ...] = (HOUR, DAY, 7 * DAY, 30 * DAY)
 """Seconds for which a link may open something."""
-GONE = "This link opens nothing any more, or never did. Ask whoever sent it for a new one."
+GONE = "This link leads to nothing any more. Ask whoever sent it for a new one."
 
 
 class NoSuchLink(CourtroomError):

@@ -23,7 +23,7 @@ from tests.test_pages import texts
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
-BY_LINK = ["audience", "seat"]
+BY_LINK = ["audience", "link", "seat"]
 """Pages that a link opens alone."""
 FOR_OWNERS = ["people"]
 FOR_ALL = [name for name in PAGES if name not in (*BY_LINK, *FOR_OWNERS)]
@@ -129,18 +129,18 @@ OPENED_BY_A_LINK: dict[str, set[str]] = {
 
 ENGINE: dict[str, set[str]] = {
     "AnswerStore": {"keep", "take_in"},
-    "AsideStore": {"add", "changing", "take_in"},
+    "AsideStore": {"add", "take_in"},
     "BesideStore": {"take_in"},
     "Capabilities": {"remember", "sees"},
     "Collection": {"add", "close", "discard_indexes", "embed", "put", "remove", "seed", "take_out", "warm", "write"},
     "Courthouse": {"close"},
     "Database": {"close", "each", "transaction"},
     "DatasetImports": {"close", "wait"},
-    "Datasets": {"claim", "finished"},
+    "Datasets": {"finished"},
     "Driver": {"claim", "close", "lives", "release"},
-    "ExperimentStore": {"changing", "conclude", "create", "fail", "set_status", "try_again"},
+    "ExperimentStore": {"conclude", "create", "fail", "set_status", "try_again"},
     "Importer": {"run", "unpack"},
-    "InterventionStore": {"add", "demand_change", "put", "undo"},
+    "InterventionStore": {"add", "put", "undo"},
     "Knowledge": {"close", "learn", "offer", "take_examples", "warm"},
     "Lab": {"take_up_interrupted"},
     "Lease": {"all_held", "beat", "claim", "held", "holder", "holds", "release"},
@@ -156,7 +156,6 @@ ENGINE: dict[str, set[str]] = {
     "RunStore": {
         "add",
         "add_wall",
-        "changing",
         "create",
         "finish",
         "say",
@@ -166,7 +165,7 @@ ENGINE: dict[str, set[str]] = {
         "take_out",
     },
     "Runner": {"ask_beside", "close", "finish", "let_go", "take_up_interrupted", "watch"},
-    "SweepStore": {"changing", "create", "delete", "same_or_new", "set_status"},
+    "SweepStore": {"create", "delete", "same_or_new", "set_status"},
     "Sweeper": {"take_up_interrupted"},
     "Writer": {"close", "do", "end", "listen", "put", "settled"},
 }
