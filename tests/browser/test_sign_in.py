@@ -21,7 +21,7 @@ PEOPLE = {
     "Eve": {"sub": "3", "name": "Ada <b>", "email": "ada@example.org", "email_verified": False},
 }
 
-SMALL = json.dumps({"procedure": "debate", "case": "camera-fungus", "seed": 3, "setup": {"rounds": 1}})
+SMALL = json.dumps({"procedure": "debate", "case": "camera-fungus", "seed": 3, "setup": {"rounds": 3}})
 
 
 @pytest.fixture(scope="module")
