@@ -135,7 +135,6 @@ class Runner:
         """Run on until a stage, by name, slug or kind, is done."""
         self.go(run, Control(stage=stage, breaks=self._store.run(run).control.breaks), keys)
 
-    @needs(Access.RUN)
     def let_go(self, run: str) -> None:
         """Drive a paused run no longer, so that it is taken up from the record when it goes on."""
         self.do(self._driven.let_go(run)).result()
@@ -166,7 +165,6 @@ class Runner:
         """Do something on the engine's loop."""
         return self._loop.do(work)
 
-    @needs(Access.RUN)
     def ask_beside(
         self,
         record: Record,
