@@ -89,6 +89,12 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
     tried: dict[str, tuple[Any, ...]] = {
         **{f"Runner.{one}": (run,) for one in ("go", "step", "pause", "stop")},
         "Runner.run_to": (run, "vote"),
+        "RunStore.changing": (run, "change"),
+        "AsideStore.changing": (run, "audit"),
+        "InterventionStore.demand_change": (run,),
+        "ExperimentStore.changing": (experiment, "change"),
+        "SweepStore.changing": (sweep, "change"),
+        "Datasets.claim": (name,),
         "Runner.set_breaks": (run, Control()),
         "RunStore.delete": (run,),
         "RunStore.replace_setup": (run, setup),

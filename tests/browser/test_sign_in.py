@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.app_server import STREAMLIT, app_server, free_port
-from tests.browser.test_hearing import settled, start
+from tests.browser.test_hearing import settled
 from tests.openid_server import OpenIDServer
 
 PEOPLE = {
@@ -18,6 +20,8 @@ PEOPLE = {
     "Bea": {"sub": "2", "name": "Bea", "email": "bea@example.org", "email_verified": True},
     "Eve": {"sub": "3", "name": "Ada <b>", "email": "ada@example.org", "email_verified": False},
 }
+
+SMALL = json.dumps({"procedure": "debate", "case": "camera-fungus", "seed": 3, "setup": {"rounds": 1}})
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +83,11 @@ def test_an_owner_lets_a_newcomer_run_hearings(browser: Browser, closed: str) ->
         settled(ada)
         ada.get_by_role("button", name="Save").nth(_place(ada, "bea@example.org")).click()
         settled(ada)
-        bea.goto(closed)
-        start(bea, "phone-battery", "Start step by step")
+        bea.goto(f"{closed}/setup?{urlencode({'setup': SMALL})}")
+        bea.get_by_role("button", name="Use these settings").click()
+        expect(bea.get_by_role("button", name="Start step by step")).to_be_enabled()
+        settled(bea)
+        bea.get_by_role("button", name="Start step by step").click()
         expect(bea.get_by_text("Paused").first).to_be_visible(timeout=120_000)
         settled(bea)
         asked = bea.get_by_text(re.compile(r"\d+ calls asked")).first.inner_text()
