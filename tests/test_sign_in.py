@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -179,3 +180,16 @@ def test_the_shell_gives_the_first_owner_the_access(house: Courthouse) -> None:
     assert f"{bea.id}\town\tbea@example.org\tBea" in do(shell, ["people"]).stdout.splitlines()
     assert "0 people" in str(do(shell, ["people", "give", "nobody@example.org", "own"]).exception)
     assert "none, look, run or own" in str(do(shell, ["people", "give", bea.id, "boss"]).exception)
+
+
+def test_a_hearing_that_somebody_starts_goes_on_without_the_person(house: Courthouse) -> None:
+    bea = person(house, "bea", Access.RUN)
+    asked = {"procedure": "debate", "case": "camera-fungus", "seed": 3, "setup": {"rounds": 1}}
+    app = visit("bea", "setup", setup=json.dumps(asked))
+    next(one for one in app.button if one.label == "Use these settings").click().run()
+    next(one for one in app.button if one.label == "Start").click().run()
+    assert not app.error
+    house.accounts.give(bea.id, Access.NONE)
+    (run,) = house.store.runs()
+    house.runner.wait(run.id)
+    assert house.store.run(run.id).status == "done"

@@ -40,7 +40,7 @@ class Gathered(Generic[K, R]):
         done: asyncio.Future[R] = loop.create_future()
         self._waiting.append((item, done))
         if self._rounds is None:
-            # In a context of its own: what one caller holds, such as keys, is not there for the others.
+            # In a context of its own: what one caller holds, such as keys, is not there for the others. So it is for no person.
             self._rounds = loop.create_task(by_server(self._go()), context=contextvars.Context())
         return await done
 
