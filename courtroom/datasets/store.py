@@ -313,6 +313,7 @@ class Datasets:
             db.execute("UPDATE datasets SET content = id WHERE id = ?", (number,))
         return DatasetDraft(self.database, number)
 
+    @needs(Access.RUN)
     def claim(self, name: str) -> None:
         """A dataset of this name is about to be written: a new one is then the person's own.
 

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, model_validator
 
-from courtroom.access.account import Resource
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs
 from courtroom.engine.rewinding import Rewinding
 from courtroom.errors import CourtroomError
 from courtroom.sharing.actions import changing
@@ -166,6 +167,7 @@ class InterventionStore:
             if rewind is not None:
                 self._rewinding.plan(run, rewind)
 
+    @needs(Access.RUN)
     def demand_change(self, run: str) -> None:
         """Refuse to intervene in somebody else's run.
 

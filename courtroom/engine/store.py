@@ -108,6 +108,7 @@ class RunStore:
         self._demand_seen(run)
         return _run(row)
 
+    @needs(Access.RUN)
     def changing(self, run: str, action: Action, detail: str = "") -> Run:
         """A run that the person who acts is about to change, with a line in the log of actions.
 

@@ -122,6 +122,7 @@ class ExperimentStore:
             self.changing(experiment.id, "change")
             db.execute("UPDATE experiments SET body = ? WHERE id = ?", (body, experiment.id))
 
+    @needs(Access.RUN)
     def changing(self, experiment: str, action: Action) -> None:
         """The person who acts is about to change an experiment.
 

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from courtroom.access.account import Resource
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs
 from courtroom.engine.events import Called
 from courtroom.sharing.actions import changing
 from courtroom.sharing.rules import listed, may_see
@@ -71,6 +72,7 @@ class AsideStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @needs(Access.RUN)
     def changing(self, run: str, what: str) -> None:
         """The person who acts is about to ask something beside a run, which costs.
 

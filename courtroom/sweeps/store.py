@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
-from courtroom.access.account import Resource
-from courtroom.access.acting import acting
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import acting, needs
 from courtroom.engine.events import Verdict
 from courtroom.engine.lease import Lease
 from courtroom.engine.store import new_id
@@ -111,6 +111,7 @@ class SweepStore:
         """The sweeps whose row is damaged."""
         return self._read_all()[1]
 
+    @needs(Access.RUN)
     def changing(self, sweep: str, action: Action) -> None:
         """The person who acts is about to change a sweep.
 
