@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from courtroom.access.account import NOBODY, Access, Account, Resource
 from courtroom.access.acting import acts
 from courtroom.courthouse import Courthouse
+from courtroom.engine.errors import NoSuchRun
 from courtroom.sharing.actions import ActionFilter, ActionLog
 from courtroom.sharing.links import DAY, Links
 from courtroom.sharing.rules import owned
@@ -47,6 +48,21 @@ def test_a_private_run_is_on_no_page_of_another_person(house: Courthouse, bea: A
     mine = visit("bea", "runs")
     assert [one.key for one in mine.get("button_group") if one.key == "whose-runs"]
     assert TITLE in texts(mine)
+
+
+def test_a_run_and_an_experiment_of_a_person_go_to_their_ends(house: Courthouse, bea: Account) -> None:
+    run, experiment = run_of(house, bea), experiment_of(house, bea)
+    with acts(bea):
+        house.runner.go(run)
+        house.runner.wait(run, 60)
+        assert (house.store.run(run).status, house.store.run(run).reason) == ("done", "")
+        house.experiments.go(experiment)
+        house.experiments.wait(experiment, 60)
+        (cell,) = house.experiments.store.cells(experiment)
+        assert (cell.state, cell.reason) == ("done", "")
+        assert house.record(cell.run).run.status == "done"
+    with acts(person(house, "cy", Access.RUN)), pytest.raises(NoSuchRun):
+        house.record(cell.run)
 
 
 def test_its_owner_says_who_sees_a_run_and_others_find_no_button_that_changes_it(

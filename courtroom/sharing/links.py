@@ -122,4 +122,4 @@ class Links:
 
 def _hashed(token: str) -> str:
     """A token has 192 random bits, so that its hash needs no salt."""
-    return hashlib.sha256(token.encode()).hexdigest()
+    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
