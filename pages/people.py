@@ -59,7 +59,7 @@ def line(one: KnownAccount) -> None:
         budget.number_input(_("US$ a month"), 0.0, None, one.budget, placeholder=_("no limit"), key=f"budget-{one.id}")
         day = datetime.fromtimestamp(one.last).strftime("%Y-%m-%d")
         spent = literal(money(house.accounts.spent(one.id)))
-        seen.caption(_("{spent} this month, last here on {day}", spent=spent, day=day))
+        seen.caption(_("{spent} this month, last here on {day}", spent=spent, day=literal(day)))
         save.button(_("Save"), key=f"save-{one.id}", on_click=change, args=(one,), width="stretch")
 
 

@@ -10,6 +10,7 @@ from courtroom.access.account import Resource
 from courtroom.access.acting import acting, by
 from courtroom.courthouse import Courthouse
 from courtroom.sharing.actions import note
+from pages.parts.shared.inert import declared
 
 Content = str | bytes
 
@@ -40,4 +41,4 @@ def download(
         return made
 
     wanted = content if person is None else by(person, given)
-    st.download_button(label, wanted, name, mime, icon=icon, key=key, help=help_)
+    st.download_button(declared(label), wanted, name, mime, icon=icon, key=key, help=declared(help_) if help_ else None)

@@ -36,7 +36,7 @@ def person_view(person: Account) -> None:
         st.popover(literal(person.name), type="tertiary", icon=":material/account_circle:"),
     ):
         inert(person.email, small=True)
-        st.caption(in_words(person.access))
+        st.caption(literal(in_words(person.access)))
         if person.access is Access.NONE:
             st.caption(_("Ask an owner of this server if you need to see more."))
         if person.access >= Access.OWN:

@@ -46,7 +46,7 @@ def share_view(house: Courthouse, resource: Resource) -> None:
         _("Who sees it"),
         VISIBILITIES,
         VISIBILITIES.index(now),
-        format_func=words.__getitem__,
+        format_func=lambda one: literal(words[one]),
         captions=[means[one] for one in VISIBILITIES],
         key=f"visibility-{key}",
     )

@@ -8,6 +8,7 @@ import streamlit as st
 
 from courtroom.access.acting import acting
 from courtroom.language import _
+from pages.parts.shared.inert import literal
 
 Whose = Literal["", "mine", "others"]
 CHOICES: tuple[Whose, ...] = ("", "mine", "others")
@@ -24,6 +25,11 @@ def whose_filter(key: str) -> Whose:
         return ""
     words = {"": _("All"), "mine": _("Mine"), "others": _("Shared with me")}
     chosen: Whose | None = st.segmented_control(
-        _("Whose"), CHOICES, default="", format_func=words.__getitem__, key=f"whose-{key}", label_visibility="collapsed"
+        _("Whose"),
+        CHOICES,
+        default="",
+        format_func=lambda one: literal(words[one]),
+        key=f"whose-{key}",
+        label_visibility="collapsed",
     )
     return chosen or ""
