@@ -15,7 +15,6 @@ from pages.parts.people.actions_view import actions_view
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.person_view import in_words
-from pages.parts.shared.units import money
 
 WIDTHS = (3, 2, 2, 2, 1)
 
@@ -58,7 +57,7 @@ def line(one: KnownAccount) -> None:
         )
         budget.number_input(_("US$ a month"), 0.0, None, one.budget, placeholder=_("no limit"), key=f"budget-{one.id}")
         day = datetime.fromtimestamp(one.last).strftime("%Y-%m-%d")
-        spent = literal(money(house.accounts.spent(one.id)))
+        spent = literal(f"US$ {house.accounts.spent(one.id):,.2f}")
         seen.caption(_("{spent} this month, last here on {day}", spent=spent, day=literal(day)))
         save.button(_("Save"), key=f"save-{one.id}", on_click=change, args=(one,), width="stretch")
 

@@ -181,6 +181,7 @@ class Drive:
             live=live,
             spent=Spent(paid.calls, paid.tokens, store.payments.known_money(run), paid.number),
             purses=store.purses,
+            payer=store.purses.payer(run),
         )
         setup = store.setup(run, procedure.setup)
         deliberation = Deliberation(procedure, store.case(row), setup, row.seed, interventions, services)

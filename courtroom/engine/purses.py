@@ -15,7 +15,6 @@ from courtroom.store.database import Database
 
 FRESH_S = 5.0
 """For so long what was read of the month counts; what is paid in this process is counted at once."""
-MOST = 10_000
 
 
 @dataclass
@@ -51,19 +50,10 @@ class Purses:
 
     def __init__(self, database: Database) -> None:
         self._database, self._accounts = database, AccountStore(database)
-        self._whose: dict[str, str] = {}
         self._known: dict[str, tuple[float, Purse | None, Spent]] = {}
 
-    async def of(self, run: str) -> Purse | None:
-        """Out of which purse a run is paid; None where the money of whose it is has no limit."""
-        account = self._whose.get(run)
-        if account is None:
-            account = await asyncio.to_thread(self.payer, run)
-            if len(self._whose) >= MOST:
-                self._whose.clear()
-            self._whose[run] = account
-        if not account:
-            return None
+    async def of(self, account: str) -> Purse | None:
+        """The purse of an account; None where its money has no limit."""
         known = self._known.get(account)
         if known is None or time.monotonic() - known[0] > FRESH_S:
             limit, money = await asyncio.to_thread(self._read, account)

@@ -258,6 +258,7 @@ class Runner:
             gate=Gate(Control(), -1, paused=lambda why, control: None, resumed=lambda: None),
             spent=await asyncio.to_thread(spent_with, self._store.payments, run),
             purses=self._store.purses,
+            payer=await asyncio.to_thread(self._store.purses.payer, run),
             beside=True,
         )
         return await ask_beside(services, questions, keep)

@@ -29,6 +29,8 @@ class Services:
     spent: Spent = field(default_factory=Spent)
     purses: Purses | None = None
     """The money of people for a month; None where nothing is paid, as in a rehearsal."""
+    payer: str = ""
+    """The account of whose the run is; empty where it is nobody's."""
     beside: bool = False
     """Whether what is asked is asked beside the run, and counted apart."""
     asking: Callable[[Asked[Any]], None] = lambda asked: None
@@ -36,7 +38,7 @@ class Services:
 
     async def purse(self) -> Purse | None:
         """The money of whose the run is; None where it has no limit."""
-        return await self.purses.of(self.ledger.run) if self.purses is not None else None
+        return await self.purses.of(self.payer) if self.purses is not None and self.payer else None
 
     def record(self, event: Event) -> None:
         """Record an event; the run may pause on it if it is new."""
