@@ -57,8 +57,8 @@ def line(one: KnownAccount) -> None:
         )
         budget.number_input(_("US$ a month"), 0.0, None, one.budget, placeholder=_("no limit"), key=f"budget-{one.id}")
         day = datetime.fromtimestamp(one.last).strftime("%Y-%m-%d")
-        spent = literal(f"US$ {house.accounts.spent(one.id):,.2f}")
-        seen.caption(_("{spent} this month, last here on {day}", spent=spent, day=literal(day)))
+        spent = house.accounts.spent(one.id)
+        seen.caption(_("US$ {spent} this month, last here on {day}", spent=f"{spent:,.2f}", day=literal(day)))
         save.button(_("Save"), key=f"save-{one.id}", on_click=change, args=(one,), width="stretch")
 
 
