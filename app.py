@@ -6,7 +6,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import acting
 from courtroom.language import _
+from pages.parts.shared.house import ALONE, outside
+from pages.parts.shared.person_view import person_view
 from pages.parts.shared.plainly import plainly
 from pages.parts.shared.reader import speak, switch
 
@@ -25,8 +29,10 @@ if st.context.theme.type == "dark":  # Streamlit writes white on the light blue 
     st.html(f"<style>{primary}, {primary} * {{ color: #12161F; }}</style>")
 
 # The link of a seat or of an audience opens that page alone: nothing else is there to go to.
-ALONE = {
+OPENED_ALONE = {
     "seat": st.Page("pages/seat.py", title=_("Seat"), icon=":material/person:"),
+    "link": st.Page("pages/link.py", title=_("A link"), icon=":material/link:"),
+    "public": st.Page("pages/link.py", title=_("A link"), icon=":material/link:"),
     "audience": st.Page("pages/audience.py", title=_("Audience"), icon=":material/groups:"),
 }
 PAGES = [
@@ -40,9 +46,19 @@ PAGES = [
     st.Page("pages/compare.py", title=_("Compare"), icon=":material/compare:"),
     st.Page("pages/playlists.py", title=_("Playlists"), icon=":material/playlist_play:", visibility="hidden"),
 ]
-alone = next((name for name in ALONE if name in st.query_params), st.session_state.get("alone"))
-st.session_state["alone"] = alone
-page = st.navigation([ALONE[alone]], position="hidden") if alone else st.navigation(PAGES, position="top")
+PEOPLE = st.Page("pages/people.py", title=_("People"), icon=":material/group:", visibility="hidden")
+alone = next((name for name in OPENED_ALONE if name in st.query_params), st.session_state.get(ALONE))
+st.session_state[ALONE] = alone
+closed = outside()
+person = None if closed else acting()
+if alone:
+    page = st.navigation([OPENED_ALONE[alone]], position="hidden")
+elif closed:
+    page = st.navigation(PAGES, position="hidden")
+else:
+    page = st.navigation([*PAGES, PEOPLE] if person and person.access >= Access.OWN else PAGES, position="top")
 switch()
+if person and not alone:
+    person_view(person)
 with plainly():
     page.run()

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from courtroom.access.account import Access
+from courtroom.access.acting import acting, acts, needs
+from courtroom.accounts.store import AccountStore
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
@@ -102,6 +105,7 @@ class Courthouse:
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
         self.panels = PanelStore(self.database)
+        self.accounts = AccountStore.of(self.database, self.settings)
         self.asides = AsideStore(self.database)
         self.marks = MarkStore(self.database)
         self.audiences = AudienceStore(self.database)
@@ -227,20 +231,12 @@ class Courthouse:
             return there  # without the lock: the house is closed under it, and closing waits for whoever asks here
         with self._lock:
             if self._runner is None:
-                self._runner = Runner(
-                    self.store,
-                    self.procedures,
-                    Asker(self.answers, self.pool, self.writer, self._telemetry),
-                    self.writer,
-                    self.knowledge,
-                    self.capabilities,
-                    self.people,
-                    self._warm,
-                    self._streaming,
-                    self._telemetry,
-                )
+                asker = Asker(self.answers, self.pool, self.writer, self._telemetry)
+                of = (self.store, self.procedures, asker, self.writer, self.knowledge, self.capabilities, self.people)
+                self._runner = Runner(*of, self._warm, self._streaming, self._telemetry)
             return self._runner
 
+    @needs(Access.RUN)
     def take_in(self, digest: str) -> TakingIn:
         """Go on with an import in the background; `taking_in` says how far it is."""
         job = waiting(self.imports, digest)
@@ -254,6 +250,7 @@ class Courthouse:
         """Put a run on record with its complete setup; it is not driven yet. See `planned_run`."""
         return self.planned_run(procedure, case, setup, seed, run, origin)()
 
+    @needs(Access.RUN)
     def planned_run(
         self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
     ) -> Callable[[], str]:
@@ -277,6 +274,7 @@ class Courthouse:
         self._offer(case)
         return partial(self.store.create, procedure, case, complete, seed, origin=origin, run=run)
 
+    @needs(Access.RUN)
     def fork(
         self,
         parent: str,
@@ -350,9 +348,10 @@ class Courthouse:
             seen=seen,
             known=known,
             interventions=interventions,
-            root=self.store.root(parent) if parent else "",
+            root=self.store.families.root(parent) if parent else "",
         )
-        return asyncio.run(work)  # in the caller's own thread: it works a lot, and runs go on meanwhile
+        with acts(acting()):  # in the caller's own thread, and in those that it starts
+            return asyncio.run(work)
 
     def price(self, estimate: Estimate) -> float | None:
         """US dollars that an estimate comes to; None where a price is unknown."""

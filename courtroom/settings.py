@@ -25,6 +25,12 @@ class Settings(BaseSettings):
     connections: Path | None = None
     media: str = Field("", pattern=r"^([a-z0-9]+://[^@]+)?$")
     """Where media are kept, as an fsspec URL such as `s3://bucket/folder`; empty is the folder of everything else."""
+    owners: str = ""
+    """E-mail addresses of the owners of this server, with commas between them; where it is set, people sign in."""
+    newcomers: Literal["none", "look", "run"] = "look"
+    """What people may do who sign in for the first time."""
+    visibility: Literal["private", "shared"] = "private"
+    """Who sees what people make, until they say otherwise: nobody else, or all who have signed in."""
     log: Literal["text", "json"] = "text"
     """The form of the log; as JSON it is written to standard error too."""
     data_folder: Path | None = None

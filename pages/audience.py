@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from courtroom.access.account import Resource
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.questions.audience import LONGEST, Liked, NoSuchAudience, VoteRefused
@@ -17,6 +18,7 @@ from pages.parts.shared.heading import heading
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.media_view import medium_view
+from pages.parts.shared.sign_in import opens
 
 LOOK_S = 3.0
 """How often a phone asks for news."""
@@ -30,6 +32,7 @@ NARROW = """<style>
 house = courthouse()
 token = st.query_params.get("audience", "")
 try:
+    opens(Resource(kind="run", id=hall().audiences.at(token).run))
     snapshot = hall().snapshot(token)
 except NoSuchAudience as error:
     st.title(_("An audience"))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from courtroom.access.account import Access
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import CASE_KINDS
@@ -19,6 +20,7 @@ from pages.parts.shared.case_form import case_form
 from pages.parts.shared.case_view import case_view
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
+from pages.parts.shared.offered import offered
 from pages.parts.shared.units import many
 from pages.parts.shared.unreadable_rows import unreadable_rows
 
@@ -86,15 +88,9 @@ def write() -> None:
         text_form(house, kind)
 
 
-def library() -> None:
-    """All cases, with filters."""
-    st.title(_("Courtroom"))
-    st.markdown(
-        _(
-            "Watch language-model agents deliberate on a case, step by step. Pick one; without a key, an offline model stands in."
-        )
-    )
-    welcome(house)
+@offered(Access.RUN)
+def add() -> None:
+    """Add a case of one's own."""
     adding = st.segmented_control(
         _("Add a case"),
         ["Upload", "Write"],
@@ -106,6 +102,18 @@ def library() -> None:
         upload(house)
     elif adding == "Write":
         write()
+
+
+def library() -> None:
+    """All cases, with filters."""
+    st.title(_("Courtroom"))
+    st.markdown(
+        _(
+            "Watch language-model agents deliberate on a case, step by step. Pick one; without a key, an offline model stands in."
+        )
+    )
+    welcome(house)
+    add()
     unreadable_rows(house.library.unreadable())
     cases = house.library.cases()
     wanted = st.columns([3, 3, 2, 2], vertical_alignment="bottom")

@@ -71,7 +71,7 @@ def families() -> None:
     """Each family that one of the runs belongs to, once."""
     shown: set[str] = set()
     for record in records:
-        kin = house.store.kin_ids(record.run.id)
+        kin = house.store.families.ids(record.run.id)
         if not shown & kin:
             family_view(house, record.run.id, [one.run.id for one in records])
         shown |= kin

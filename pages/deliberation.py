@@ -63,7 +63,7 @@ votes = any(role.votes for role in procedure.roles)
 st.session_state["case"] = record.run.case_id  # Setup offers it first
 st.html(COMPACT)
 origin = _(" · a fork of [{parent}](?run={parent})", parent=literal(record.run.parent)) if record.run.parent else ""
-kin = house.store.kin_ids(run)
+kin = house.store.families.ids(run)
 offline = (
     f" · :material/info: {translated(NOTICE)}" if any(member.spec.id == OFFLINE for member in record.members) else ""
 )

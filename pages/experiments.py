@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.experiments.store import NoSuchExperiment
 from courtroom.language import _
 from pages.parts.experiments.datasets import draw_datasets
@@ -31,9 +33,11 @@ if name:
         experiment_view(house, kept)
         st.stop()
 
-st.session_state.setdefault("experiments-part", PARTS[0])
+parts = [part for part in PARTS if may(Access.RUN) or part in ("Experiments", "Datasets")]
+if st.session_state.get("experiments-part") not in parts:
+    st.session_state["experiments-part"] = PARTS[0]
 part = st.segmented_control(
-    _("Part"), PARTS, required=True, key="experiments-part", label_visibility="collapsed", format_func=literal
+    _("Part"), parts, required=True, key="experiments-part", label_visibility="collapsed", format_func=literal
 )
 if part == "Datasets":
     draw_datasets()

@@ -6,11 +6,14 @@ from functools import partial
 
 import streamlit as st
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import may
 from courtroom.engine.errors import NoSuchRun
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.questions.playlists import NoSuchPlaylist, Playlist, imported
 from pages.parts.live.room_view import stop_view
+from pages.parts.shared.download import download
 from pages.parts.shared.heading import heading
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
@@ -115,10 +118,15 @@ def editing(of: str, playlist: Playlist) -> None:
         if st.button(_("Play"), icon=":material/play_arrow:", type="primary", key="play", disabled=not playlist.stops):
             st.query_params["stop"] = "1"
             st.rerun()
-        st.download_button(
-            _("Export"), playlist.exported(), f"playlist-{of}.json", "application/json", icon=":material/download:"
+        download(
+            house,
+            _("Export"),
+            playlist.exported(),
+            f"playlist-{of}.json",
+            Resource(kind="playlist", id=of),
+            mime="application/json",
         )
-        if st.button(_("Delete"), icon=":material/delete:", key="delete-playlist"):
+        if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-playlist"):
             st.session_state["playlist-before"] = (
                 of,
                 playlist,

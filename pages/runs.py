@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from courtroom.evaluation.run_list import Order, RunLine, RunList, Wanted
@@ -13,6 +15,7 @@ from pages.parts.shared.controls import STATUS
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
 from pages.parts.shared.marks_view import marks_filter
+from pages.parts.shared.whose import whose_filter
 
 LIVE_S = 2.0
 PAGE = 25
@@ -35,10 +38,11 @@ if not listed.count(Wanted()):
 
 top = st.columns([3, 2, 2, 2])
 by_marks = marks_filter(house)
-part: dict[str, str] = dict([st.session_state[WITHIN]]) if WITHIN in st.session_state else {}
+part: dict[str, Any] = dict([st.session_state[WITHIN]]) if WITHIN in st.session_state else {}
 wanted = Wanted(
     **by_marks,
     **part,
+    whose=whose_filter("runs"),
     text=top[0].text_input(_("Search"), placeholder=_("case, outcome or id")).strip(),
     status=top[1].selectbox(
         _("Status"), ["", *STATUS], format_func=lambda name: translated(STATUS[name][1]) if name in STATUS else _("All")

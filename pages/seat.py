@@ -6,6 +6,7 @@ import time
 
 import streamlit as st
 
+from courtroom.access.account import Resource
 from courtroom.courthouse import Courthouse
 from courtroom.engine.people import NoSuchSeat, Seat, SeatQuestion
 from courtroom.errors import CourtroomError
@@ -14,6 +15,7 @@ from courtroom.media.medium import Medium
 from pages.parts.shared.answer_form import answer_fields
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
+from pages.parts.shared.sign_in import opens
 
 LOOK_S = 1.0
 FORM = "\nAnswer with one JSON object and nothing else."
@@ -79,6 +81,7 @@ house = courthouse()
 token = st.query_params.get("seat", "")
 try:
     seat = house.people.open(token)
+    opens(Resource(kind="run", id=seat.run))
     row = house.store.run(seat.run)
 except (NoSuchSeat, CourtroomError) as error:
     st.title(_("A seat"))

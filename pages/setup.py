@@ -15,6 +15,7 @@ from pages.parts.setup.embedding_form import embedding_form, embedding_notes
 from pages.parts.setup.estimate_view import estimate_view
 from pages.parts.setup.fork_bar import changes_from, fork_bar, forked_run
 from pages.parts.setup.graph_editor import graph_editor
+from pages.parts.setup.month_view import month_view
 from pages.parts.setup.paper_view import paper_view
 from pages.parts.setup.personas_table import personas_table
 from pages.parts.setup.prompts_editor import prompts_editor
@@ -26,6 +27,7 @@ from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
 from pages.parts.shared.knobs import knobs
 from pages.parts.shared.models_form import keys_form, models_form, typed_keys
+from pages.parts.shared.offered import runs_here
 
 house = courthouse()
 
@@ -127,7 +129,7 @@ with start_bar:
         problems = explain(error)
     for problem in problems:
         st.error(literal(problem))
-    waits = undecided or bool(problems)
+    waits = undecided or bool(problems) or not runs_here()
     with st.container(horizontal=True, vertical_alignment="center"):
         start = st.button(_("Start"), type="primary", icon=":material/play_arrow:", disabled=waits)
         paused = st.button(
@@ -161,6 +163,7 @@ with start_bar:
         embedding_notes(procedure, setup.embedding, house)
         for warning in setup.warnings():
             st.warning(literal(warning), icon=":material/warning:")
+        month_view(house)
         estimate_view(house, procedure, case, setup, seed, parent.run.id if parent else None, planned)
     if (start or paused) and not waits and not problems:
         try:

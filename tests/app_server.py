@@ -41,6 +41,7 @@ def app_server(
     command: Sequence[str] = STREAMLIT,
     port_option: str = "--server.port",
     path: str = "",
+    port: int | None = None,
 ) -> Iterator[AppServer]:
     """The app over a store, on a free port; ends with a look into what it wrote.
 
@@ -50,12 +51,13 @@ def app_server(
         command: what opens the app.
         port_option: how the command is told the port.
         path: under which the app answers, such as `/court`.
+        port: another than any free one.
 
     Raises:
         AssertionError: the app ended by itself, or its log holds a traceback.
     """
     home.mkdir(parents=True, exist_ok=True)
-    port, written = free_port(), home / "streamlit.log"
+    port, written = port or free_port(), home / "streamlit.log"
     under = ("--server.baseUrlPath", path) if path else ()
     with (
         written.open("wb") as log,

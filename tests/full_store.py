@@ -10,6 +10,9 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
+from courtroom.access.account import Access, Account, Resource
+from courtroom.access.acting import acts
+from courtroom.accounts.store import Identity
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
 from courtroom.engine.interventions import AddNote
@@ -20,6 +23,8 @@ from courtroom.questions.asides import Interview
 from courtroom.questions.marks import Mark
 from courtroom.questions.playlists import Playlist, Stop
 from courtroom.settings import Settings
+from courtroom.sharing.links import DAY, Links
+from courtroom.sharing.visibility import share
 from courtroom.sweeps.plan import BASE, SweepPlan, Variant
 
 STORE = "courtroom.sqlite"
@@ -78,7 +83,12 @@ def fill(home: Path) -> tuple[str, str]:
     house.audiences.argue(run, "", "a" * 20, "The seal was broken.")
     house.audiences.like(run, house.audiences.arguments(run)[0].argument.number, "b" * 20, True)
     house.playlists.add(Playlist(name="A talk", stops=(Stop(run=run, at=1),)))
+    house.database.connection.execute("INSERT INTO spending VALUES ('7', '2026-11', 0.5)")
+    house.accounts.arrive(Identity(issuer="https://id.example", subject="7", name="Ada", email="ada@example.org"))
     house.panels.save("two neighbours", sample_panel(2, 0))
+    with acts(Account(id="ada", name="Ada", access=Access.OWN)):
+        share(house.database, Resource(kind="run", id=run), "shared")
+        Links(house.database).make(Resource(kind="run", id=run), DAY)
     db = house.database.connection
     db.execute("INSERT INTO imported_answers SELECT ?, key, request, reply FROM answers LIMIT 1", (run,))
     db.execute("INSERT INTO rewinds VALUES (?, 1)", (fork,))

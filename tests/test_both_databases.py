@@ -91,7 +91,7 @@ def test_everything_else_is_read_alike(both: tuple[Courthouse, Courthouse]) -> N
         (experiment,) = studies.experiments()
         return {
             "runs": [(row, store.stages(row.id), [*store.events(row.id)], store.pulse(row.id)) for row in store.runs()],
-            "family": (store.kin(fork), store.root(fork), store.steering([run, fork]), store.steering([])),
+            "family": (store.kin(fork), store.families.root(fork), store.steering([run, fork]), store.steering([])),
             "paid": (store.payments.of(run), store.payments.known_money(run)),
             "cells": (studies.counts(experiment.id), studies.took(experiment.id), studies.names_snapshot("first")),
             "marks": (house.marks.all(), house.marks.tags(), house.marks.reviewers(), house.marks.short([run])),
@@ -116,7 +116,7 @@ def test_every_page_opens_on_postgresql(both: tuple[Courthouse, Courthouse], mon
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
     app.run()
     for path in sorted((ROOT / "pages").glob("*.py")):
-        if path.stem not in ("seat", "audience"):  # those open by a link
+        if path.stem not in ("seat", "audience", "link"):  # those open by a link
             app.switch_page(f"pages/{path.name}").run()
             assert not app.exception, path.name
             assert not app.error, path.name

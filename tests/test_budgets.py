@@ -13,6 +13,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from courtroom.access.account import Access, Account
+from courtroom.access.acting import acts
+from courtroom.accounts.store import AccountStore, Identity
+from courtroom.engine import purses
 from courtroom.engine.errors import BudgetReached
 from courtroom.engine.payments import Payment
 from courtroom.engine.record import Record
@@ -153,6 +157,40 @@ def granted(spent: Spent, need: Need, budget: Budget) -> Reserved:
     room = spent.reserve(need, budget)
     assert isinstance(room, Reserved)
     return room
+
+
+def test_the_runs_of_a_person_stop_together_at_the_money_of_the_month(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with hearings(tmp_path, delay=0.05) as held:
+        store, accounts = held.bench.store, AccountStore(held.bench.database)
+        bea, cem = (accounts.arrive(Identity(issuer="https://id.example", subject=name)) for name in ("bea", "cem"))
+        for one in (bea, cem):
+            accounts.give(one.id, Access.RUN)
+        accounts.allow(bea.id, 0.0004)
+        model = ModelSpec(id="openai/gpt-4o-mini", attempts=1, max_tokens=64)
+
+        def planned(person: Account, seed: int) -> str:
+            with acts(person):
+                return store.create("toy", CASE, ToySetup(size=JURY, rounds=1, quorum=0, model=model), seed)
+
+        first, second, others = planned(bea, 1), planned(bea, 2), planned(cem, 3)
+        for run in (first, second, others):
+            held.bench.runner.go(run)
+        for run in (first, second, others):
+            held.bench.runner.wait(run, 60)
+        stopped = [store.run(run) for run in (first, second) if store.run(run).status == "paused"]
+        assert stopped
+        assert all("US$ 0.00 a month" in row.reason and "Ask an owner" in row.reason for row in stopped)
+        costs = [call.cost or 0.0 for run in (first, second) for call in held.bench.runner.record(run).calls]
+        assert 0.0004 - max(costs) <= sum(costs) <= 0.0004 * 1.02
+        assert accounts.spent(bea.id) == pytest.approx(sum(costs))
+        assert store.run(others).status == "done"
+        store.delete(first)
+        assert accounts.spent(bea.id) == pytest.approx(sum(costs))  # what is spent is not had back by deleting runs
+        accounts.allow(bea.id, None)
+        monkeypatch.setattr(purses, "FRESH_S", 0.0)
+        assert held.on(second).run.status == "done"
 
 
 async def test_what_calls_under_way_may_take_counts_and_is_given_back() -> None:

@@ -18,11 +18,13 @@ import streamlit as st
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
+from courtroom.accounts.store import AccountStore, Identity
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.panel.files import write_csv
 from courtroom.panel.personas import sample_panel
 from courtroom.settings import Settings, variables
+from courtroom.store.database import Database
 from tests.app_server import app_server
 from tests.docs import PAGES, ROOT, anchors, blocks, commands, links
 from tests.openai_server import OpenAIServer
@@ -85,6 +87,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
         run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
         (home.parent / "neighbours.csv").write_text(PANEL)
         run("panels", "import", str(home.parent / "neighbours.csv"))
+    database = Database(home / "courtroom.sqlite")
+    AccountStore(database).arrive(Identity(issuer="https://id.example", subject="1", email="ada@lab.example"))
+    database.close()
     return Desk(home, hearing, paused)
 
 

@@ -316,10 +316,13 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
         "ALTER TABLE runs DROP COLUMN imported",
         "DROP TABLE imported_answers",
         "DROP TABLE panels",
+        "DROP TABLE accounts",
+        "DROP TABLE spending",
         *(f"DROP TABLE {name}" for name in ("datasets", "dataset_rows", "dataset_splits", "dataset_problems")),
         "DROP TABLE dataset_relevance",
         "DROP TABLE experiments",
         "DROP TABLE experiment_cells",
+        *(f"DROP TABLE {name}" for name in ("ownership", "links", "actions")),
         "PRAGMA user_version = 5",
     )
     assert set(wrong(home)) == {"schema"}

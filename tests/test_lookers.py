@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from courtroom.access.account import Access, Account
+from courtroom.access.acting import acts
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import Control
 from courtroom.engine.errors import NoSuchRun
@@ -45,7 +47,7 @@ def test_a_run_is_read_once_for_all_who_look_at_once_and_again_only_when_it_has_
         read.append(of)
         return bench.runner.record(of)
 
-    latest = LatestRecords(record, bench.store.pulse)
+    latest = LatestRecords(record, bench.store.pulse, bench.store.demand_seen)
 
     def look(_: int) -> Record:
         together.wait()
@@ -71,7 +73,7 @@ def test_a_run_that_could_not_be_read_is_read_again_and_a_deleted_one_is_not_ser
             raise wrong.pop()
         return bench.runner.record(of)
 
-    latest = LatestRecords(record, bench.store.pulse)
+    latest = LatestRecords(record, bench.store.pulse, bench.store.demand_seen)
     with pytest.raises(ValueError, match="no"):
         latest.of(run)
     assert latest.of(run).run.id == run
@@ -87,7 +89,7 @@ def test_who_looks_again_soon_takes_what_another_has_just_read(bench: Bench, clo
         asked.append(of)
         return bench.store.pulse(of)
 
-    latest = LatestRecords(bench.runner.record, pulse, lambda: clock[0])
+    latest = LatestRecords(bench.runner.record, pulse, bench.store.demand_seen, lambda: clock[0])
     first = latest.of(run, 0.2)
     bench.store.add(run, [Noted(path="note", stage="", text="Mind the leg.")])
     assert latest.of(run, 0.2) is first
@@ -96,6 +98,15 @@ def test_who_looks_again_soon_takes_what_another_has_just_read(bench: Bench, clo
     clock[0] += 0.3
     bench.store.add(run, [Noted(path="second", stage="", text="And the arm.")])
     assert latest.of(run, 0.2).notes == (*first.notes, "Mind the leg.", "And the arm.")
+
+
+def test_what_one_person_has_just_read_is_not_given_to_another_who_may_not_see_it(bench: Bench) -> None:
+    ada, ben = (Account(id=name, name=name, access=Access.RUN) for name in ("ada", "ben"))
+    with acts(ada):
+        run = bench.start()
+        assert bench.runner.latest.of(run, LONG_S).run.id == run
+    with acts(ben), pytest.raises(NoSuchRun):
+        bench.runner.latest.of(run, LONG_S)
 
 
 def test_a_budget_that_is_raised_is_seen_by_everybody(bench: Bench) -> None:

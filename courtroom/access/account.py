@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Literal
 
 from courtroom.strict import Strict
+
+Visibility = Literal["private", "shared", "public"]
+"""Who sees something besides whose it is and the owners of the server: nobody; all who may look; everybody who has its address."""
 
 
 class Access(IntEnum):
@@ -24,7 +28,7 @@ class Resource(Strict):
     """Something that belongs to a person."""
 
     kind: str
-    """`run`, `case` or `experiment`."""
+    """`run`, `case`, `experiment`, `sweep`, `dataset` or `playlist`."""
     id: str
 
 
@@ -36,8 +40,15 @@ class Account(Strict):
     name: str = ""
     email: str = ""
     access: Access = Access.NONE
+    makes: Visibility = "private"
+    """Who sees what this person makes, until the person says otherwise."""
     opened: frozenset[Resource] = frozenset()
     """What a link has opened for reading in this session."""
+
+    @property
+    def signature(self) -> str:
+        """The name under which this account marks, asks and intervenes; nobody else's, also where two have one name."""
+        return f"{self.name[:60]} ({self.id[:6]})"
 
 
 NOBODY = Account(id="")

@@ -1,8 +1,8 @@
-"""Who acts now. Each run of a page's script says it first; the shell, which is its owner's, never does."""
+"""Who acts now: the person in whose browser a page is drawn; the engine and the shell act for the server itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -14,37 +14,69 @@ from courtroom.errors import CourtroomError
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_acting: ContextVar[Account | None] = ContextVar("acting", default=None)
+_said: ContextVar[tuple[Account | None] | None] = ContextVar("acting", default=None)
+"""Who was said to act in this context, or None where nobody said it."""
+_finder: list[Callable[[], Account | None]] = []
 
 
 class Forbidden(CourtroomError):
     """The access of the person who acts does not allow this."""
 
 
+def found_by(finder: Callable[[], Account | None]) -> None:
+    """Have a function say who acts where nobody said it: for a page, whoever has signed in there.
+
+    A page runs in parts: its script, fragments and callbacks, each maybe in another thread. So each question is answered by
+    the session in whose thread it is asked, and there is nothing that a part could forget to say.
+    """
+    _finder[:] = [finder]
+
+
 def acting() -> Account | None:
-    """The person who acts; None where nobody signs in, which is one person who may do everything."""
-    return _acting.get()
-
-
-def act(person: Account | None) -> None:
-    """From now on, within this context, this person acts."""
-    _acting.set(person)
+    """The person who acts; None is the server itself, or that nobody signs in here: then everything is allowed."""
+    said = _said.get()
+    if said is not None:
+        return said[0]
+    return _finder[0]() if _finder else None
 
 
 @contextmanager
 def acts(person: Account | None) -> Iterator[None]:
-    """Within the block this person acts."""
-    before = _acting.set(person)
+    """Within the block this person acts; None is the server itself."""
+    before = _said.set((person,))
     try:
         yield
     finally:
-        _acting.reset(before)
+        _said.reset(before)
+
+
+def by(person: Account | None, work: Callable[P, R]) -> Callable[P, R]:
+    """What does the work for this person, in whichever thread it is called; None is the server itself."""
+
+    @wraps(work)
+    def done(*args: P.args, **kwargs: P.kwargs) -> R:
+        with acts(person):
+            return work(*args, **kwargs)
+
+    return done
+
+
+async def by_server(work: Awaitable[R]) -> R:
+    """Do the work for the server itself: what was allowed at its beginning goes on, whatever becomes of who began it."""
+    with acts(None):
+        return await work
 
 
 def may(access: Access) -> bool:
     """Whether the person who acts has at least this access."""
     person = acting()
     return person is None or person.access >= access
+
+
+def signed(name: str) -> str:
+    """The name under which somebody marks, asks or intervenes: the account's, and only where nobody signs in the one typed."""
+    person = acting()
+    return name if person is None else person.signature
 
 
 def demand(access: Access) -> None:
@@ -58,7 +90,7 @@ def demand(access: Access) -> None:
 
 
 def needs(access: Access) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A method that only people with at least this access may call."""
+    """A method that only people with at least this access may call. It says so as `call.needs`."""
 
     def guarded(method: Callable[P, R]) -> Callable[P, R]:
         @wraps(method)
@@ -66,6 +98,7 @@ def needs(access: Access) -> Callable[[Callable[P, R]], Callable[P, R]]:
             demand(access)
             return method(*args, **kwargs)
 
+        call.needs = access  # type: ignore[attr-defined]
         return call
 
     return guarded

@@ -9,6 +9,8 @@ from functools import cached_property, lru_cache
 from itertools import count
 from typing import TypeVar
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import acting, needs
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check
 from courtroom.cases.files import Package, read_folder, read_upload
@@ -17,6 +19,8 @@ from courtroom.errors import CaseError, Unreadable
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
+from courtroom.sharing.actions import Action, changing, note
+from courtroom.sharing.rules import listed, may_see, own, take
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
@@ -73,11 +77,12 @@ class Library:
             CaseError: there is none of this id.
             Unreadable: its row is damaged.
         """
-        found = self._find(name)
+        found = self._find(name) if self._sees(name) else None
         if found is None:
             raise CaseError(f"There is no case “{name}”. See all with `python -m courtroom cases`, or give a file.")
         return found
 
+    @needs(Access.RUN)
     def add(self, package: Package) -> Case:
         """Take in a case with its media. An id that is taken gets a number; the same case is kept once.
 
@@ -89,13 +94,16 @@ class Library:
         if errors:
             raise CaseError(f"{package.case.title} was not taken in. " + " ".join(errors))
         with plainly("then add the case again"), self._media.taking(package.files) as kept:
-            return self._keep(package.case.with_media(kept))
+            return self._keep(package.case.with_media(kept), "make")
 
+    @needs(Access.RUN)
     def replace(self, case: Case) -> None:
         """Put an edited case in place of the one with its id."""
-        with plainly("then save the case again"):
+        with plainly("then save the case again"), self._database.transaction():
+            changing(self._database, "change", _named(case.id))
             self._put(case)
 
+    @needs(Access.RUN)
     def delete(self, name: str) -> Case:
         """Forget one of the user's cases and return it; `restore` brings it back.
 
@@ -107,13 +115,17 @@ class Library:
             raise CaseError(
                 "Samples come with the app and can't be deleted. Filter the list by “Your own” to hide them."
             )
-        self._database.connection.execute("DELETE FROM cases WHERE id = ?", (name,))
+        with self._database.transaction() as db:
+            changing(self._database, "delete", _named(name))
+            db.execute("DELETE FROM cases WHERE id = ?", (name,))
+            db.execute("DELETE FROM links WHERE kind = 'case' AND id = ?", (name,))
         return case
 
+    @needs(Access.RUN)
     def restore(self, case: Case) -> Case:
         """Bring a deleted case back, under another id where its own has been taken since."""
         with plainly("then try again"):
-            return self._keep(case)
+            return self._keep(case, "restore")
 
     def is_sample(self, name: str) -> bool:
         """Whether a case is bundled."""
@@ -149,30 +161,52 @@ class Library:
             )
         return found
 
+    def mine(self) -> frozenset[str]:
+        """The ids of the cases that belong to the person who acts."""
+        person = acting()
+        if person is None:
+            return frozenset()
+        fits = own("case", "cases.id")
+        rows = self._database.connection.execute(f"SELECT id FROM cases WHERE {fits}", {"me": person.id})
+        return frozenset(row["id"] for row in rows)
+
     def _own(self) -> tuple[list[Case], list[Unreadable]]:
-        return read_all(self._database.connection.execute("SELECT id, body FROM cases ORDER BY added DESC"), _case)
+        fits, values = listed("case", "cases.id")
+        rows = self._database.connection.execute(f"SELECT id, body FROM cases WHERE {fits} ORDER BY added DESC", values)
+        return read_all(rows, _case)
 
     def _find(self, name: str) -> Case | None:
+        """A case of this id, whoever may see it."""
         if name in self._samples:
             return self._samples[name]
         row = self._database.connection.execute("SELECT id, body FROM cases WHERE id = ?", (name,)).fetchone()
         return _case(row) if row else None
 
-    def _keep(self, case: C) -> C:
+    def _keep(self, case: C, action: Action) -> C:
+        """Under the first of its ids that nothing has, or that has the very same case where the person may see that."""
         with self._database.transaction():
             for name in _names(case.id):
                 kept, there = case.model_copy(update={"id": name}), self._find(name)
                 if there is None:
                     self._put(kept)
-                if there is None or there == kept:
+                    take(self._database, _named(name), anew=action == "make")
+                    note(self._database, action, _named(name))
+                if there is None or (there == kept and self._sees(name)):
                     break
         return kept
+
+    def _sees(self, name: str) -> bool:
+        return name in self._samples or may_see(self._database, _named(name))
 
     def _put(self, case: Case) -> None:
         self._database.connection.execute(
             "INSERT INTO cases VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body",
             (case.id, case.model_dump_json(), time.time()),
         )
+
+
+def _named(name: str) -> Resource:
+    return Resource(kind="case", id=name)
 
 
 def take_media(case: C, files: Mapping[str, bytes], store: MediaStore) -> C:

@@ -8,6 +8,8 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from courtroom.access.account import Access
+from courtroom.access.acting import by, needs
 from courtroom.cases.readers.numbered_labels import NumberedLabels
 from courtroom.datasets.importing import Imported, Importer, Order, Progress, Stopped
 from courtroom.datasets.store import Datasets
@@ -42,15 +44,17 @@ class DatasetImports:
     """
 
     def __init__(self, datasets: Datasets, media: MediaStore, uploads: Path) -> None:
-        self.importer = Importer(datasets, media)
+        self._datasets, self.importer = datasets, Importer(datasets, media)
         self._uploads = uploads
         self.under_way: dict[str, ImportProgress] = {}
         self._threads: list[threading.Thread] = []
 
+    @needs(Access.RUN)
     def run(self, order: Order, progress: Progress = lambda taken, refused, share: None) -> Imported:
         """Import to the end, in the caller's own thread; see `Importer.run`."""
         return self.importer.run(order, progress)
 
+    @needs(Access.RUN)
     def begin(self, order: Order) -> ImportProgress:
         """Import in the background.
 
@@ -60,12 +64,14 @@ class DatasetImports:
         before = self.under_way.get(order.name)
         if before is not None and before.running:
             raise CourtroomError(f"“{order.name}” is being imported. Wait for it, or give another name.")
+        self._datasets.claim(order.name)  # here, as the thread works for nobody
         state = self.under_way[order.name] = ImportProgress(order)
-        thread = threading.Thread(target=self._work, args=(state,), name=f"import-{order.name}", daemon=True)
+        thread = threading.Thread(target=by(None, self._work), args=(state,), name=f"import-{order.name}", daemon=True)
         self._threads.append(thread)
         thread.start()
         return state
 
+    @needs(Access.RUN)
     def keep(self, name: str, data: bytes) -> Path:
         """An upload as a file, under its content, so that its import can be gone on with after a restart."""
         folder = self._uploads / hashlib.sha256(data).hexdigest()[:16]

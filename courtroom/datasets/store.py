@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets.draft import CHUNK, DatasetDraft, IncomingRow, forget, version_of
@@ -21,6 +23,8 @@ from courtroom.datasets.row import DatasetInfo, PendingDataset, Problem, Row
 from courtroom.datasets.selection import POOL, missing, numbers_of, rows_of, splits_of
 from courtroom.datasets.splitting import Unit, divided
 from courtroom.errors import CourtroomError
+from courtroom.sharing.actions import changing
+from courtroom.sharing.rules import give_up, listed, take
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read
@@ -76,7 +80,10 @@ class Datasets:
 
     def pending(self) -> Unfinished:
         """Imports that have not come to their end, oldest first."""
-        rows = self.database.connection.execute("SELECT * FROM datasets WHERE version IS NULL ORDER BY id").fetchall()
+        fits, values = listed("dataset", "datasets.name")
+        rows = self.database.connection.execute(
+            f"SELECT * FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
+        ).fetchall()
         states = [(row, json.loads(row["state"])) for row in rows]
         return [
             PendingDataset(
@@ -186,6 +193,7 @@ class Datasets:
 
     # --- writing --------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
         """Keep rows as a dataset, chunk by chunk. After a kill, the same call goes on behind what is kept.
 
@@ -214,6 +222,7 @@ class Datasets:
             draft.put(lines, {"taken": done, "last": chunk[-1].id, "kind": kind, "frame": frame})
         return self.finished(draft, kind, SharedFields.model_validate(frame) if frame else None)
 
+    @needs(Access.RUN)
     def split(
         self,
         name: str,
@@ -238,6 +247,7 @@ class Datasets:
         units = [Unit(*row) for row in rows]
         chosen = divided(units, parts, seed)
         with self.database.transaction() as db:
+            changing(self.database, "change", _named(name), "split")
             made = db.execute(
                 "INSERT INTO datasets (name, content, kind, count, source, made, frame) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
                 (
@@ -260,6 +270,7 @@ class Datasets:
                 db.execute("UPDATE datasets SET version = ? WHERE id = ?", (new, made))
         return self.info(name, new)
 
+    @needs(Access.RUN)
     def delete(self, name: str, version: str | None = None) -> None:
         """Forget one version of a dataset; by default all of them, and imports of this name that were interrupted.
 
@@ -272,12 +283,16 @@ class Datasets:
         if version is not None or not begun:
             self._row(name, version)
         with self.database.transaction() as db:
+            changing(self.database, "delete", _named(name), version or "")
             for row in begun if version is None else ():
                 forget(db, row["id"])
             for row in self._finished():
                 if row["name"] == name and version in (None, row["version"]):
                     forget(db, row["id"])
+            if not db.execute("SELECT 1 FROM datasets WHERE name = ? LIMIT 1", (name,)).fetchone():
+                give_up(self.database, _named(name))
 
+    @needs(Access.RUN)
     def draft(self, name: str, source: str, job: str, orders: str = "") -> DatasetDraft:
         """The unfinished dataset of a job, or a new one.
 
@@ -287,6 +302,7 @@ class Datasets:
         if not NAME.fullmatch(name):
             raise CourtroomError(f"“{name}” can't name a dataset. Use letters, digits, `.`, `_` and `-`.")
         with self.database.transaction() as db:
+            self.claim(name)
             row = db.execute("SELECT id, state FROM datasets WHERE version IS NULL AND job = ?", (job,)).fetchone()
             if row:
                 return DatasetDraft(self.database, row["id"], json.loads(row["state"]))
@@ -297,10 +313,26 @@ class Datasets:
             db.execute("UPDATE datasets SET content = id WHERE id = ?", (number,))
         return DatasetDraft(self.database, number)
 
+    @needs(Access.RUN)
+    def claim(self, name: str) -> None:
+        """A dataset of this name is about to be written: a new one is then the person's own.
+
+        Raises:
+            Forbidden: there is one already, and it is somebody else's.
+        """
+        with self.database.transaction() as db:
+            there = db.execute("SELECT 1 FROM datasets WHERE name = ? LIMIT 1", (name,)).fetchone()
+            if not there:
+                take(self.database, _named(name), anew=True)
+            changing(self.database, "change" if there else "make", _named(name))
+
+    @needs(Access.RUN)
     def give_up(self, order: str) -> None:
         """Forget an unfinished import, with the rows that it has taken in."""
         with self.database.transaction() as db:
-            for row in db.execute("SELECT id FROM datasets WHERE version IS NULL AND orders = ?", (order,)).fetchall():
+            begun = db.execute("SELECT id, name FROM datasets WHERE version IS NULL AND orders = ?", (order,))
+            for row in begun.fetchall():
+                changing(self.database, "delete", _named(row["name"]))
                 forget(db, row["id"])
 
     def finished(self, draft: DatasetDraft, kind: str, frame: SharedFields | None) -> DatasetInfo:
@@ -311,8 +343,9 @@ class Datasets:
     # --- within ---------------------------------------------------------------------------------------------
 
     def _finished(self) -> Records:
+        fits, values = listed("dataset", "datasets.name")
         return self.database.connection.execute(
-            "SELECT * FROM datasets WHERE version IS NOT NULL ORDER BY made, id"
+            f"SELECT * FROM datasets WHERE version IS NOT NULL AND {fits} ORDER BY made, id", values
         ).fetchall()
 
     def _row(self, name: str, version: str | None) -> StoredRow:
@@ -331,6 +364,10 @@ class Datasets:
         return read(
             "dataset", row["name"], lambda: DatasetInfo(**values, splits=splits_of(self.database, row["id"]), made=made)
         )
+
+
+def _named(name: str) -> Resource:
+    return Resource(kind="dataset", id=name)
 
 
 def _line(row: Row, kind: str, frame: SharedFields | None) -> IncomingRow:

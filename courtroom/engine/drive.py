@@ -51,7 +51,7 @@ class DiskLedger:
         overtaken: Iterable[Called] = (),
     ) -> None:
         self.store, self.run, self.teaches, self._hand = store, run, teaches, hand
-        self.root = store.root(run)
+        self.root = store.families.root(run)
         before = tuple(overtaken)
         self._had = {(call.path, key) for call in before for key in call.keys}
         self._failures = Counter(call.path for call in before if call.value is None)
@@ -180,6 +180,8 @@ class Drive:
             gate=Gate(row.control, stages[-1].index if stages else -1, paused=paused, resumed=resumed),
             live=live,
             spent=Spent(paid.calls, paid.tokens, store.payments.known_money(run), paid.number),
+            purses=store.purses,
+            payer=store.purses.payer(run),
         )
         setup = store.setup(run, procedure.setup)
         deliberation = Deliberation(procedure, store.case(row), setup, row.seed, interventions, services)

@@ -29,5 +29,8 @@ class RunBusy(CourtroomError):
     """Another process drives this run."""
 
 
+NO_SUCH_RUN = "There is no run “{run}” here. See all runs with `python -m courtroom runs`."
+
+
 class NoSuchRun(CourtroomError):
     """No run has this id."""

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from courtroom.engine.asked import Asked
 from courtroom.engine.events import Called
 from courtroom.engine.payments import Payer, Payment, in_sum
+from courtroom.engine.purses import Purse
 from courtroom.engine.services import Services
 from courtroom.engine.spent import Need, Reserved
 from courtroom.media.left_out import without_media
@@ -197,17 +198,27 @@ class Exchange(Generic[A]):
     async def _reply(self, request: Request) -> Reply:
         if request.address and self._services.ledger.had(self._path, request.before_addresses.key):
             request = request.before_addresses
-        spent, need = self._services.spent, await self._need(request)
+        purse = await self._services.purse() if request.spec.id not in (OFFLINE, PERSON) else None
+        spent, need = self._services.spent, await self._need(request, purse)
         held: Reserved | None = None
+        lent: Reserved | None = None
 
         def permit() -> Awaitable[None] | None:
-            nonlocal held
+            nonlocal held, lent
             self._services.ledger.check()
-            room = spent.reserve(need, self._setup.budget)
-            if isinstance(room, asyncio.Event):
-                return self._later(room)
-            held = room
-            return None
+            if purse is not None:
+                theirs = purse.reserve(need)
+                if isinstance(theirs, asyncio.Event):
+                    return self._later(theirs)
+                lent = theirs
+            try:
+                room = spent.reserve(need, self._setup.budget)
+                held = None if isinstance(room, asyncio.Event) else room
+            finally:
+                if purse is not None and lent is not None and held is None:
+                    purse.settle(lent, None)
+                    lent = None
+            return self._later(room) if isinstance(room, asyncio.Event) else None
 
         payer = Payer(self._services.ledger.run, self._path, self._services.beside)
         by = self._services.seats.person(payer.run, payer.path, self._member) if request.spec.id == PERSON else None
@@ -226,6 +237,8 @@ class Exchange(Generic[A]):
         finally:
             if held is not None:
                 spent.settle(held, paid)
+            if purse is not None and lent is not None:
+                purse.settle(lent, paid)
             if paid is not None:
                 self._pay(paid)
         self._keys.append(request.key)
@@ -244,12 +257,13 @@ class Exchange(Generic[A]):
                 self._stage,
             )
 
-    async def _need(self, request: Request) -> Need:
+    async def _need(self, request: Request, purse: Purse | None) -> Need:
         """What the call may take; not worked out where no budget asks for it."""
         budget, spec = self._setup.budget, request.spec
-        if spec.id in (OFFLINE, PERSON) or (budget.tokens is None and budget.money is None):
+        counts_money = budget.money is not None or purse is not None
+        if spec.id in (OFFLINE, PERSON) or not (budget.tokens is not None or counts_money):
             return Need()
-        known = None if budget.money is None else await asyncio.to_thread(price, spec.id)  # may import LiteLLM
+        known = None if not counts_money else await asyncio.to_thread(price, spec.id)  # may import LiteLLM
         return Need(estimate_prompt(request.messages), spec.max_tokens, known, spec.id)
 
     async def _later(self, room: asyncio.Event) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs, signed
 from courtroom.cases.explain import explain
 from courtroom.engine.changes import value_at
 from courtroom.engine.interventions import (
@@ -46,6 +48,7 @@ class Interventions:
         self._store, self._procedures, self._record = store, procedures, record
         self._interrupted, self._let_go = interrupted, let_go
 
+    @needs(Access.RUN)
     def intervene(
         self, run: str, action: Action, who: str = "somebody", seen: int | None = None, name: str | None = None
     ) -> Intervention:
@@ -70,6 +73,7 @@ class Interventions:
         self._store.add(run, made, seen, rewind=made.index if isinstance(action, Overrule) else None)
         return made
 
+    @needs(Access.RUN)
     def undo(self, run: str, name: str) -> None:
         """Take the last intervention back.
 
@@ -111,6 +115,7 @@ class Interventions:
 
     def _changeable(self, run: str) -> Record:
         record = self._record(run)
+        self._store.demand_change(run)
         if record.run.imported:
             raise InterventionRefused(f"{READ_ONLY} Fork it, and intervene in the fork.")
         return record
@@ -131,7 +136,9 @@ class Interventions:
             except CourtroomError as error:
                 raise InterventionRefused(str(error)) from error
         name = next((stage.name for stage in record.stages if stage.index == index), "the next stage")
-        return Intervention(who=who.strip() or "somebody", index=index, stage=name, action=action, before=before)
+        return Intervention(
+            who=signed(who).strip() or "somebody", index=index, stage=name, action=action, before=before
+        )
 
     def _fits(self, record: Record, task: str, value: dict[str, Any]) -> None:
         schema = answer_of(self._procedures[record.run.procedure], task)

@@ -10,8 +10,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, model_validator
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs
 from courtroom.engine.rewinding import Rewinding
 from courtroom.errors import CourtroomError
+from courtroom.sharing.actions import changing
+from courtroom.sharing.rules import demand_change, may_see
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 from courtroom.strict import Strict
@@ -101,7 +105,9 @@ class InterventionStore:
         self._database, self._rewinding = database, rewinding
 
     def of(self, run: str) -> tuple[Intervention, ...]:
-        """All that hold."""
+        """All that hold; none of a run that the person who acts may not see."""
+        if not may_see(self._database, Resource(kind="run", id=run)):
+            return ()
         rows = self._database.connection.execute(
             "SELECT body FROM interventions WHERE run = ? AND undone IS NULL ORDER BY number", (run,)
         )
@@ -125,6 +131,7 @@ class InterventionStore:
             InterventionRefused: somebody else has intervened meanwhile.
         """
         with self._database.transaction() as db:
+            changing(self._database, "intervene", Resource(kind="run", id=run), intervention.action.kind)
             if db.execute("SELECT 1 FROM interventions WHERE run = ? AND id = ?", (run, intervention.id)).fetchone():
                 return
             count = self.count(run)
@@ -150,6 +157,7 @@ class InterventionStore:
             InterventionRefused: it is not the last one, or is undone already.
         """
         with self._database.transaction() as db:
+            changing(self._database, "undo", Resource(kind="run", id=run))
             last = db.execute(
                 "SELECT id FROM interventions WHERE run = ? AND undone IS NULL ORDER BY number DESC LIMIT 1", (run,)
             ).fetchone()
@@ -158,6 +166,15 @@ class InterventionStore:
             db.execute("UPDATE interventions SET undone = ? WHERE run = ? AND id = ?", (time.time(), run, name))
             if rewind is not None:
                 self._rewinding.plan(run, rewind)
+
+    @needs(Access.RUN)
+    def demand_change(self, run: str) -> None:
+        """Refuse to intervene in somebody else's run.
+
+        Raises:
+            Forbidden: the person who acts may only read it.
+        """
+        demand_change(self._database, Resource(kind="run", id=run))
 
     def put(self, run: str, interventions: Sequence[Intervention]) -> None:
         """What a new run begins with, within a transaction of the caller's."""

@@ -35,6 +35,7 @@ class LatestRecords:
     Args:
         record: a run as it stands.
         pulse: differs as soon as anything in a run has changed; cheap.
+        demand: raises NoSuchRun where the person who acts may not see a run.
         now: seconds on a clock that nobody sets.
     """
 
@@ -42,9 +43,10 @@ class LatestRecords:
         self,
         record: Callable[[str], Record],
         pulse: Callable[[str], Pulse],
+        demand: Callable[[str], None],
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._record, self._pulse, self._now = record, pulse, now
+        self._record, self._pulse, self._demand, self._now = record, pulse, demand, now
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, _KeptRecord] = OrderedDict()
 
@@ -55,8 +57,9 @@ class LatestRecords:
             age_s: how long ago it may have been looked up. Who looks again soon may take what another has just read.
 
         Raises:
-            NoSuchRun: there is none of this id.
+            NoSuchRun: there is none of this id that the person who acts may see.
         """
+        self._demand(run)
         with self._lock:
             kept = self._kept.setdefault(run, _KeptRecord())
             self._kept.move_to_end(run)

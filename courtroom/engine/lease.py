@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from courtroom.access.acting import by
 from courtroom.errors import CourtroomError
 from courtroom.store.database import Database, marks
 from courtroom.store.failures import FAILURES
@@ -160,7 +161,7 @@ class Driver:
         self._seen: dict[tuple[str, str], tuple[str, float | None, float]] = {}
         self._ended = threading.Event()
         self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._beat, name="courtroom-heart", daemon=True)
+        self._thread = threading.Thread(target=by(None, self._beat), name="courtroom-heart", daemon=True)
         self._thread.start()
 
     def claim(self, lease: Lease, name: str) -> bool | None:

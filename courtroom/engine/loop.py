@@ -9,6 +9,8 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from courtroom.access.acting import by, by_server
+
 T = TypeVar("T")
 
 
@@ -20,7 +22,10 @@ async def wait(news: asyncio.Event, seconds: float) -> None:
 
 
 class Loop:
-    """An event loop that runs in a background thread. Methods that are not async may be called from any thread."""
+    """An event loop that runs in a background thread. Methods that are not async may be called from any thread.
+
+    What is done on it is done for the server itself: it goes on when who began it has left, or has less access.
+    """
 
     def __init__(self) -> None:
         self._kept: set[asyncio.Task[None]] = set()
@@ -30,7 +35,7 @@ class Loop:
 
     def do(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Do something on the loop."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        return asyncio.run_coroutine_threadsafe(by_server(work), self._loop)
 
     def watch(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something on the loop for which nobody waits; it ends when the loop does."""
@@ -39,7 +44,7 @@ class Loop:
     def call(self, work: Callable[[], object]) -> None:
         """Call something on the loop; nothing where the loop has ended."""
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(work)
+            self._loop.call_soon_threadsafe(by(None, work))
 
     async def end(self, tasks: Iterable[asyncio.Task[None]]) -> None:
         """Cancel tasks and all that is watched, and wait until they have ended."""
@@ -64,6 +69,6 @@ class Loop:
         await self._loop.shutdown_default_executor()
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:
-        task = self._loop.create_task(work)
+        task = self._loop.create_task(by_server(work))
         self._kept.add(task)
         task.add_done_callback(self._kept.discard)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from courtroom.accounts.store import this_month
 from courtroom.models.request import Reply
 from courtroom.store.database import Database
 
@@ -70,7 +72,20 @@ class Payments:
         self._database = database
 
     def put(self, paid: Iterable[tuple[Payer, str, Payment]]) -> None:
-        """Put payments on disk: who paid, under which answer's key, and what."""
+        """Put payments on disk: who paid, under which answer's key, and what. They count in the month of whose the run is."""
+        every = tuple(paid)
+        self._keep(every)
+        costs = defaultdict[str, float](float)
+        for payer, _, one in every:
+            costs[payer.run] += one.cost or 0.0
+        self._database.connection.executemany(
+            "INSERT INTO spending (account, month, money)"
+            " SELECT account, ?, ? FROM ownership WHERE kind = 'run' AND id = ? AND account <> ''"
+            " ON CONFLICT (account, month) DO UPDATE SET money = spending.money + excluded.money",
+            [(this_month(), cost, run) for run, cost in costs.items() if cost],
+        )
+
+    def _keep(self, paid: Iterable[tuple[Payer, str, Payment]]) -> None:
         with self._database.transaction() as db:
             db.executemany(
                 "INSERT INTO payments (run, path, beside, key, calls, attempts, prompt, completion, cost, at)"
@@ -87,7 +102,7 @@ class Payments:
 
     def take_in(self, run: str, paid: Mapping[str, Payment]) -> None:
         """Keep what an imported run had paid for, by path."""
-        self.put((Payer(run, path), "", one) for path, one in paid.items())
+        self._keep((Payer(run, path), "", one) for path, one in paid.items())
 
     def of(self, run: str, *, beside: bool = False) -> Mapping[str, Payment]:
         """What a run was billed, by path; or all that was asked beside it."""

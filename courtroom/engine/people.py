@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs
 from courtroom.engine.setup import Member
 from courtroom.errors import CourtroomError
 from courtroom.models.errors import NotInTime
 from courtroom.models.request import LATE, Reply, Request, Watch
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ABSTAIN
+from courtroom.sharing.actions import note
+from courtroom.sharing.rules import demand_change
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 from courtroom.store.writer import Writer
@@ -61,13 +65,17 @@ class People:
 
     # --- seats ----------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def seat(self, run: str, member: str) -> Seat:
         """The seat of a member; its link can't be guessed and stays the same."""
         db = self._database.connection
-        db.execute(
+        demand_change(self._database, Resource(kind="run", id=run))
+        fresh = db.execute(
             "INSERT INTO seats VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (secrets.token_urlsafe(24), run, member, time.time()),
-        )
+        ).rowcount
+        if fresh:
+            note(self._database, "invite", Resource(kind="run", id=run), member)
         row = db.execute("SELECT * FROM seats WHERE run = ? AND member = ?", (run, member)).fetchone()
         return Seat(token=row["token"], run=row["run"], member=row["member"])
 

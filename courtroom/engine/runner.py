@@ -8,6 +8,8 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.engine.asked import Asked
 from courtroom.engine.asker import Asker
 from courtroom.engine.beside import AskedBeside, BesideLedger, Keep, ask_beside, spent_with
@@ -64,7 +66,7 @@ class Runner:
         self._knowledge, self._sight, self._seats, self._warm = knowledge, sight, seats, warm
         self._loop = Loop()
         self._taking_up: Gathered[Callable[[], Drive], Drive] = Gathered(lambda some: asyncio.to_thread(each, some))
-        self.latest = LatestRecords(self.record, store.pulse)
+        self.latest = LatestRecords(self.record, store.pulse, store.demand_seen)
         self._driven = DrivenRuns(store, writer, self.driver, self._loop, self._set_up, streaming, telemetry)
 
     def record(self, run: str) -> Record:
@@ -100,6 +102,7 @@ class Runner:
 
     # --- steering -------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def go(self, run: str, control: Control | None = None, keys: Mapping[str, str] = NO_KEYS) -> None:
         """Run on as far as `control` allows (default: to the end, with the breaks as they are).
 
@@ -112,7 +115,7 @@ class Runner:
             CourtroomError: the disk takes no writes.
         """
         with plainly():
-            row = self._store.run(run)
+            row = self._store.changing(run, "start")
             if row.imported:
                 raise CourtroomError(f"{READ_ONLY} Fork it to go on from here.")
             control = control or Control(breaks=row.control.breaks)
@@ -121,6 +124,7 @@ class Runner:
             if row.status != "done":
                 self.do(self._driven.take_up(run, control, keys)).result()
 
+    @needs(Access.RUN)
     def step(self, run: str, keys: Mapping[str, str] = NO_KEYS) -> None:
         """Work on one stage: the current one if it is unfinished, else the next."""
         record = self.record(run)
@@ -128,6 +132,7 @@ class Runner:
         upto = 0 if last is None else last.index + (last.path in record.ended)
         self.go(run, Control(upto=upto, breaks=record.run.control.breaks), keys)
 
+    @needs(Access.RUN)
     def run_to(self, run: str, stage: str, keys: Mapping[str, str] = NO_KEYS) -> None:
         """Run on until a stage, by name, slug or kind, is done."""
         self.go(run, Control(stage=stage, breaks=self._store.run(run).control.breaks), keys)
@@ -136,16 +141,22 @@ class Runner:
         """Drive a paused run no longer, so that it is taken up from the record when it goes on."""
         self.do(self._driven.let_go(run)).result()
 
+    @needs(Access.RUN)
     def pause(self, run: str) -> None:
         """Ask nothing more for now; answers under way still arrive and are kept."""
+        self._store.changing(run, "pause")
         self._set(run, self._store.control(run).model_copy(update={"paused": True}))
 
+    @needs(Access.RUN)
     def stop(self, run: str) -> None:
         """Let go of the run. It can be run on at any time."""
+        self._store.changing(run, "stop")
         self._set(run, self._store.control(run).model_copy(update={"stopped": True}))
 
+    @needs(Access.RUN)
     def set_breaks(self, run: str, control: Control) -> None:
         """Break elsewhere from now on."""
+        self._store.changing(run, "change")
         self._set(run, control)
 
     def wait(self, run: str, timeout: float | None = None) -> None:
@@ -239,7 +250,7 @@ class Runner:
         KEYS.set(keys)
         await self._warm(installed(self._procedures, record.run), record.setup)
         run = record.run.id
-        root = await asyncio.to_thread(self._store.root, run)
+        root = await asyncio.to_thread(self._store.families.root, run)
         services = Services(
             ledger=BesideLedger(self._store.payments, run, root, failures),
             asker=self._asker,
@@ -248,6 +259,8 @@ class Runner:
             seats=self._seats,
             gate=Gate(Control(), -1, paused=lambda why, control: None, resumed=lambda: None),
             spent=await asyncio.to_thread(spent_with, self._store.payments, run),
+            purses=self._store.purses,
+            payer=await asyncio.to_thread(self._store.purses.payer, run),
             beside=True,
         )
         return await ask_beside(services, questions, keep)

@@ -11,6 +11,7 @@ from courtroom.engine.events import Event, Noted
 from courtroom.engine.gate import Gate
 from courtroom.engine.live import Live
 from courtroom.engine.ports import Asks, Knows, Ledger, Seats, Sees
+from courtroom.engine.purses import Purse, Purses
 from courtroom.engine.spent import Spent
 
 
@@ -26,10 +27,18 @@ class Services:
     gate: Gate
     live: Live = field(default_factory=Live)
     spent: Spent = field(default_factory=Spent)
+    purses: Purses | None = None
+    """The money of people for a month; None where nothing is paid, as in a rehearsal."""
+    payer: str = ""
+    """The account of whose the run is; empty where it is nobody's."""
     beside: bool = False
     """Whether what is asked is asked beside the run, and counted apart."""
     asking: Callable[[Asked[Any]], None] = lambda asked: None
     """Is given each question before it is asked."""
+
+    async def purse(self) -> Purse | None:
+        """The money of whose the run is; None where it has no limit."""
+        return await self.purses.of(self.payer) if self.purses is not None and self.payer else None
 
     def record(self, event: Event) -> None:
         """Record an event; the run may pause on it if it is new."""

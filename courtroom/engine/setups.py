@@ -6,6 +6,8 @@ import json
 import time
 from typing import Any
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 
@@ -21,6 +23,7 @@ class SetupStore:
         rows = self._database.connection.execute("SELECT name FROM setups ORDER BY saved DESC")
         return [row["name"] for row in rows]
 
+    @needs(Access.RUN)
     def save(self, name: str, body: dict[str, Any]) -> None:
         """Save under a name, in place of what had it before."""
         self._database.connection.execute(
@@ -38,6 +41,7 @@ class SetupStore:
         body: dict[str, Any] = read("setup", name, lambda: dict(json.loads(row["body"])))
         return body
 
+    @needs(Access.RUN)
     def delete(self, name: str) -> None:
         """Forget a saved setup."""
         self._database.connection.execute("DELETE FROM setups WHERE name = ?", (name,))

@@ -5,45 +5,37 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
 from courtroom.engine.control import Control
-from courtroom.engine.errors import NoSuchRun
+from courtroom.engine.deleted import OF_A_RUN, Deleted, all_of, put_back
+from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
 from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
+from courtroom.engine.families import FAMILY, Families
 from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.lease import Lease
 from courtroom.engine.lost import LostDrivers
 from courtroom.engine.payments import Payments
+from courtroom.engine.purses import Purses
 from courtroom.engine.rewinding import Rewinding, generation
 from courtroom.engine.run import Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
+from courtroom.sharing.actions import Action, changing, note
+from courtroom.sharing.rules import give_up, listed, may_see, own_run
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database, marks
 from courtroom.store.rows import read, read_all
 
 S = TypeVar("S", bound=Setup)
-BESIDE_A_RUN = ("asides", "marks", "audiences", "audience_votes", "audience_arguments", "audience_likes")
-"""Tables of what is kept beside a run."""
-OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments", "imported_answers", *BESIDE_A_RUN)
-"""Tables whose rows go when their run is deleted; interventions stay, as they do no harm."""
 READ_ONLY = "This run was imported from a file and can only be read: its answers were given elsewhere and can't be checked here."
-
-
-@dataclass(frozen=True)
-class Deleted:
-    """A run that was deleted, with what is needed to bring it back."""
-
-    run: str
-    title: str
-    rows: Mapping[str, list[dict[str, Any]]]
-    """By table."""
 
 
 class RunStore:
@@ -55,7 +47,8 @@ class RunStore:
         self.interventions = InterventionStore(database, self.rewinding)
         self.lease = Lease(database, "runs")
         self.lost = LostDrivers(database)
-        self.payments = Payments(database)
+        self.payments, self.purses = Payments(database), Purses(database)
+        self.families = Families(database)
 
     def together(self) -> AbstractContextManager[object]:
         """A transaction: what is written in it is on disk as a whole or not at all."""
@@ -90,15 +83,18 @@ class RunStore:
                 "INSERT INTO snapshots VALUES (?, ?) ON CONFLICT DO NOTHING",
                 (case.content_hash(), case.model_dump_json()),
             )
-            db.execute(
+            fresh = db.execute(
                 "INSERT INTO runs (id, procedure, case_id, title, case_hash, setup, seed, status, parent, origin,"
                 " created, control) VALUES (?, ?, ?, ?, ?, ?, ?, 'paused', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
                 (
                     *(run, procedure, case.id, case.title, case.content_hash(), setup.model_dump_json(), seed),
                     *(parent, origin, time.time(), Control().model_dump_json()),
                 ),
-            )
+            ).rowcount
             self.interventions.put(run, interventions)
+            if fresh:
+                own_run(self._database, run, parent)
+                note(self._database, "fork" if parent else "make", _named(run), procedure)
         return run
 
     def run(self, run: str) -> Run:
@@ -110,12 +106,30 @@ class RunStore:
         """
         row = self._database.connection.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()
         if row is None:
-            raise NoSuchRun(f"There is no run “{run}” here. See all runs with `python -m courtroom runs`.")
+            raise NoSuchRun(NO_SUCH_RUN.format(run=run))
+        self.demand_seen(run)
         return _run(row)
+
+    @needs(Access.RUN)
+    def changing(self, run: str, action: Action, detail: str = "") -> Run:
+        """A run that the person who acts is about to change, with a line in the log of actions.
+
+        Raises:
+            Forbidden: it is somebody else's; see `run` besides.
+        """
+        row = self.run(run)
+        changing(self._database, action, _named(run), detail)
+        return row
+
+    def is_there(self, run: str) -> bool:
+        """Whether an id is taken, by whomever."""
+        return self._database.connection.execute("SELECT 1 FROM runs WHERE id = ?", (run,)).fetchone() is not None
 
     def has_runs(self) -> bool:
         """Whether there is any run."""
-        return self._database.connection.execute("SELECT 1 FROM runs LIMIT 1").fetchone() is not None
+        fits, values = listed("run", "runs.id")
+        found = self._database.connection.execute(f"SELECT 1 FROM runs WHERE {fits} LIMIT 1", values)
+        return found.fetchone() is not None
 
     def runs(self) -> list[Run]:
         """All runs that can be read, in the order in which they were made; all of them in memory."""
@@ -123,16 +137,19 @@ class RunStore:
 
     def each(self) -> Iterator[Run | Unreadable]:
         """Every run in the order in which they were made, one after the other; of one whose row is damaged, what is wrong."""
-        for row in self._database.each("SELECT * FROM runs ORDER BY number"):
+        fits, values = listed("run", "runs.id")
+        for row in self._database.each(f"SELECT * FROM runs WHERE {fits} ORDER BY number", values):
             (good, bad) = read_all([row], _run)
             yield from good
             yield from bad
 
     def ended(self, procedure: str) -> list[str]:
         """The runs of a procedure that were made here and are done, in the order in which they were made."""
+        fits, values = listed("run", "runs.id")
         rows = self._database.connection.execute(
-            "SELECT id FROM runs WHERE status = 'done' AND procedure = ? AND imported IS NULL ORDER BY number",
-            (procedure,),
+            "SELECT id FROM runs WHERE status = 'done' AND procedure = :procedure AND imported IS NULL"
+            f" AND {fits} ORDER BY number",
+            {**values, "procedure": procedure},
         )
         return [row["id"] for row in rows]
 
@@ -145,21 +162,9 @@ class RunStore:
 
     def kin(self, run: str) -> list[Run]:
         """The run, what it was forked from, and all that was forked from any of these; oldest first."""
-        query = f"{_KIN} SELECT * FROM runs WHERE id IN (SELECT id FROM tree) ORDER BY number"
-        return read_all(self._database.connection.execute(query, (run,)), _run)[0]
-
-    def kin_ids(self, run: str) -> frozenset[str]:
-        """The ids of `kin`."""
-        return frozenset(row["id"] for row in self._database.connection.execute(f"{_KIN} SELECT id FROM tree", (run,)))
-
-    def root(self, run: str) -> str:
-        """The run from which all of its family stems."""
-        at = run
-        while (
-            row := self._database.connection.execute("SELECT parent FROM runs WHERE id = ?", (at,)).fetchone()
-        ) and row["parent"]:
-            at = row["parent"]
-        return at
+        fits, values = listed("run", "runs.id")
+        query = f"{FAMILY} SELECT * FROM runs WHERE id IN (SELECT id FROM tree) AND {fits} ORDER BY number"
+        return read_all(self._database.connection.execute(query, {**values, "run": run}), _run)[0]
 
     def case(self, run: Run) -> Case:
         """The case as it was when the run was made."""
@@ -172,11 +177,16 @@ class RunStore:
 
     def setup(self, run: str, kind: type[S]) -> S:
         """The setup of a run, as the procedure's own type."""
+        self.demand_seen(run)
         row = self._database.connection.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()
+        if row is None:
+            raise NoSuchRun(NO_SUCH_RUN.format(run=run))
         return read("setup of run", run, lambda: kind.model_validate_json(row["setup"], context=RECORDED))
 
+    @needs(Access.RUN)
     def replace_setup(self, run: str, setup: Setup) -> None:
         """Change what may change under way, such as a budget."""
+        self.changing(run, "change")
         self._database.connection.execute("UPDATE runs SET setup = ? WHERE id = ?", (setup.model_dump_json(), run))
 
     def set_status(self, run: str, status: Status, reason: str = "") -> None:
@@ -201,6 +211,7 @@ class RunStore:
 
     def control(self, run: str) -> Control:
         """How far the run may go."""
+        self.demand_seen(run)
         row = self._database.connection.execute("SELECT control FROM runs WHERE id = ?", (run,)).fetchone()
         return read("run", run, lambda: Control.model_validate_json(row["control"]))
 
@@ -221,6 +232,7 @@ class RunStore:
         """Say how far the run may go."""
         self._database.connection.execute("UPDATE runs SET control = ? WHERE id = ?", (control.model_dump_json(), run))
 
+    @needs(Access.RUN)
     def delete(self, run: str) -> Deleted:
         """Forget a run. Answers stay: another run may have them on record.
 
@@ -229,11 +241,8 @@ class RunStore:
             Unreadable: its row is damaged.
         """
         with self._database.transaction() as db:
-            row = self.run(run)
-            rows = {
-                table: [dict(one) for one in db.execute(f"SELECT * FROM {table} WHERE {column} = ?", (run,))]
-                for table, column in (*((table, "run") for table in OF_A_RUN), ("runs", "id"))
-            }
+            row = self.changing(run, "delete")
+            rows = all_of(db, run)
             self.take_out([run])
         return Deleted(row.id, row.title, rows)
 
@@ -243,30 +252,22 @@ class RunStore:
         for table in OF_A_RUN:
             self._database.connection.executemany(f"DELETE FROM {table} WHERE run = ?", named)
         self._database.connection.executemany("DELETE FROM runs WHERE id = ?", named)
+        for run, *_ in named:
+            give_up(self._database, _named(run))
 
+    @needs(Access.RUN)
     def restore(self, deleted: Deleted) -> None:
         """Bring back a run that was deleted, as it was; nobody drives it."""
         with self._database.transaction() as db:
-            for table, rows in deleted.rows.items():
-                for row in rows:
-                    columns = ", ".join(row)
-                    values = ", ".join(f":{column}" for column in row)
-                    db.execute(f"INSERT INTO {table} ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING", row)
-            db.execute(
-                "UPDATE runs SET owner = NULL, heartbeat = NULL, status = CASE status WHEN 'running' THEN 'paused' ELSE status END"
-                " WHERE id = ?",
-                (deleted.run,),
-            )
+            put_back(db, deleted)
+            note(self._database, "restore", _named(deleted.run))
+
+    def demand_seen(self, run: str) -> None:
+        """What may not be seen is as if it were not there."""
+        if not may_see(self._database, _named(run)):
+            raise NoSuchRun(NO_SUCH_RUN.format(run=run))
 
     # --- imported runs --------------------------------------------------------------------------------------
-
-    def leads_to(self, parent: str | None, run: str) -> bool:
-        """Whether a run, or one that it stems from, is this one."""
-        at = parent
-        while at is not None and at != run:
-            row = self._database.connection.execute("SELECT parent FROM runs WHERE id = ?", (at,)).fetchone()
-            at = row["parent"] if row else None
-        return at is not None
 
     def take_in(
         self, run: Run, case: Case, setup: Setup, events: Iterable[tuple[float, Event]], overtaken: Iterable[Called]
@@ -287,6 +288,8 @@ class RunStore:
         named = ", ".join(f":{name}" for name in values)
         db.execute(f"INSERT INTO runs ({', '.join(values)}) VALUES ({named})", values)
         gone = ((run.created, event, number) for number, event in enumerate(overtaken, start=1))
+        own_run(self._database, run.id, None)
+        note(self._database, "import", _named(run.id), run.procedure)
         for at, event, number in (*gone, *((at, event, 0) for at, event in events)):
             key = event.key if isinstance(event, Retrieved) else ""
             db.execute(
@@ -316,6 +319,7 @@ class RunStore:
 
     def stages(self, run: str) -> list[str]:
         """Names of the stages that have begun."""
+        self.demand_seen(run)
         rows = self._database.connection.execute(
             "SELECT json_extract(body, '$.name') AS name FROM events"
             " WHERE run = ? AND overtaken = 0 AND kind = 'stage' AND json_valid(body) ORDER BY seq",
@@ -325,6 +329,7 @@ class RunStore:
 
     def events(self, run: str) -> Iterator[tuple[float, Event]]:
         """All events that stand, with their times, in order."""
+        self.demand_seen(run)
         rows = self._database.connection.execute(
             "SELECT at, body FROM events WHERE run = ? AND overtaken = 0 ORDER BY seq", (run,)
         )
@@ -333,7 +338,7 @@ class RunStore:
     def status(self, run: str) -> str:
         """Where the run stands."""
         row = self._database.connection.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
-        return str(row["status"]) if row else "deleted"
+        return str(row["status"]) if row and may_see(self._database, _named(run)) else "deleted"
 
     def pulse(self, run: str) -> tuple[object, ...]:
         """Differs as soon as anything in the run has changed; cheap enough to ask twice a second."""
@@ -342,7 +347,7 @@ class RunStore:
             " (SELECT count(*) + count(undone) FROM interventions WHERE run = runs.id) FROM runs WHERE id = ?",
             (run,),
         ).fetchone()
-        return tuple(row) if row else ()
+        return tuple(row) if row and may_see(self._database, _named(run)) else ()
 
     def retrieval(self, run: str, key: str) -> Retrieved | None:
         """What this run, or one it was forked from, saw when it looked up the same."""
@@ -360,11 +365,8 @@ class RunStore:
         return event
 
 
-_KIN = (
-    "WITH RECURSIVE up(id, parent) AS (SELECT id, parent FROM runs WHERE id = ?"
-    " UNION SELECT runs.id, runs.parent FROM runs JOIN up ON runs.id = up.parent),"
-    " tree(id) AS (SELECT id FROM up UNION SELECT runs.id FROM runs JOIN tree ON runs.parent = tree.id)"
-)
+def _named(run: str) -> Resource:
+    return Resource(kind="run", id=run)
 
 
 def new_id() -> str:

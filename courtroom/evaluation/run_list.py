@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from courtroom.access.acting import acting
 from courtroom.engine.control import Control
 from courtroom.engine.events import Verdict
 from courtroom.engine.run import Status
 from courtroom.errors import Unreadable, shown
+from courtroom.sharing.rules import listed, own
 from courtroom.store.connection import StoreConnection, StoredRow
-from courtroom.store.database import Database, marks
+from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
 
@@ -79,6 +81,9 @@ class CaseLine(Strict):
 Line = RunLine | SweepLine | ExperimentLine | CaseLine | Unreadable
 
 
+Whose = Literal["", "mine", "others"]
+
+
 @dataclass(frozen=True)
 class Wanted:
     """Which runs are listed; an empty filter lets all through."""
@@ -98,6 +103,8 @@ class Wanted:
     """The sweep whose runs are wanted, each as a line of its own."""
     experiment: str = ""
     """The experiment whose runs are wanted, each as a line of its own."""
+    whose: Whose = ""
+    """The person's own, or those of others that the person may see; all where nobody has signed in."""
 
 
 class RunList:
@@ -129,28 +136,29 @@ class RunList:
 
     def named(self, runs: Iterable[str]) -> list[RunLine]:
         """Those of the runs that are on record and can be read, newest first."""
-        wanted = list(runs)
-        rows = self._connection.execute(
-            f"SELECT {_OF_A_RUN} FROM runs WHERE id IN ({marks(wanted)}) ORDER BY number DESC", wanted
-        )
+        fits, values = _among(runs)
+        rows = self._connection.execute(f"SELECT {_OF_A_RUN} FROM runs WHERE {fits} ORDER BY number DESC", values)
         return read_all(rows, _run_line)[0]
 
     def there(self, runs: Iterable[str]) -> list[str]:
         """Those of the runs that are on record, in the given order."""
         named = list(runs)
-        rows = self._connection.execute(f"SELECT id FROM runs WHERE id IN ({marks(named)})", named)
-        known = {row["id"] for row in rows}
+        fits, values = _among(named)
+        known = {row["id"] for row in self._connection.execute(f"SELECT id FROM runs WHERE {fits}", values)}
         return [run for run in named if run in known]
 
     def what_is_wanted(self, wanted: Wanted) -> str:
         """What the case, the sweep or the experiment is called whose runs are wanted; empty where it is not there."""
         if wanted.case:
-            found = "SELECT title FROM runs WHERE case_id = :case ORDER BY number DESC LIMIT 1"
+            fits, values = listed("run", "runs.id")
+            found = f"SELECT title FROM runs WHERE case_id = :case AND {fits} ORDER BY number DESC LIMIT 1"
         elif wanted.sweep:
-            found = "SELECT title FROM sweeps WHERE id = :sweep"
+            fits, values = listed("sweep", "sweeps.id")
+            found = f"SELECT title FROM sweeps WHERE id = :sweep AND {fits}"
         else:
-            found = "SELECT name FROM experiments WHERE id = :experiment"
-        row = self._connection.execute(found, _values(wanted)).fetchone()
+            fits, values = listed("experiment", "experiments.id")
+            found = f"SELECT name FROM experiments WHERE id = :experiment AND {fits}"
+        row = self._connection.execute(found, {**_values(wanted), **values}).fetchone()
         return shown(row[0]) if row else ""
 
     def running(self) -> bool:
@@ -219,9 +227,18 @@ def _run_line(row: StoredRow) -> RunLine:
     return read("run", row["id"], parsed)
 
 
+def _among(runs: Iterable[str]) -> tuple[str, dict[str, object]]:
+    """SQL, with its values, for those of the runs that the person who acts may see."""
+    each: dict[str, object] = {f"run{number}": run for number, run in enumerate(runs)}
+    fits, values = listed("run", "runs.id")
+    return f"runs.id IN ({', '.join(f':{name}' for name in each) or 'NULL'}) AND {fits}", {**values, **each}
+
+
 def _fits(wanted: Wanted) -> str:
     """SQL for what the filters let through of `runs`."""
-    tests = ["1 = 1"]
+    tests = [listed("run", "runs.id")[0]]
+    if wanted.whose and acting() is not None:
+        tests.append(f"{'' if wanted.whose == 'mine' else 'NOT '}{own('run', 'runs.id')}")
     if wanted.status:
         tests.append("runs.status = :status")
     if wanted.procedure:
@@ -275,4 +292,6 @@ def _lines(wanted: Wanted, order: Order) -> str:
 
 
 def _values(wanted: Wanted) -> dict[str, object]:
-    return {**asdict(wanted), "text": wanted.text.casefold()}
+    person = acting()
+    mine: dict[str, object] = {"me": person.id} if person else {}
+    return {**asdict(wanted), "text": wanted.text.casefold(), **mine, **listed("run", "runs.id")[1]}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 
+from courtroom.access.account import Access
+from courtroom.access.acting import acts, needs
 from courtroom.datasets.precedents import row_id
 from courtroom.engine.crew import Crew
 from courtroom.errors import CourtroomError
@@ -16,7 +18,7 @@ from courtroom.experiments.plan import Phase
 from courtroom.experiments.ports import ExperimentHouse
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Cases, Experiment
-from courtroom.experiments.store import ExperimentStore
+from courtroom.experiments.store import ExperimentStore, StoredExperiment
 from courtroom.experiments.sure import Repeats
 from courtroom.experiments.table import CellRow
 from courtroom.experiments.training import Training
@@ -35,6 +37,7 @@ class Lab:
 
     # --- before ---------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def begin(self, experiment: Experiment) -> str:
         """Put an experiment on record with all its cells, and return its id; the very same is on record once.
 
@@ -67,6 +70,7 @@ class Lab:
 
     # --- steering -------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def go(self, name: str, keys: Mapping[str, str] | None = None) -> str:
         """Start the remaining cells; the experiment's id.
 
@@ -77,13 +81,16 @@ class Lab:
             CourtroomError: the settings name a cluster that can't be used.
         """
         kept = self.store.experiment(name)
+        self.store.changing(kept.id, "start")
         if kept.status != "done" or any(state == "waiting" for _, state in self.store.counts(kept.id)):
             self._go(kept.id, keys)
         return kept.id
 
+    @needs(Access.RUN)
     def try_again(self, name: str, keys: Mapping[str, str] | None = None) -> int:
         """Start the cells again that failed; how many there are. Answers that are on record are not asked for again."""
         kept = self.store.experiment(name)
+        self.store.changing(kept.id, "start")
         many = self.store.try_again(kept.id)
         if many:
             self._go(kept.id, keys)
@@ -95,21 +102,25 @@ class Lab:
         self._house.store.lost.forget(*(cell.run for cell in self.store.cells(name, "waiting")))
         self._crew.go(name, keys)
 
+    @needs(Access.RUN)
     def pause(self, name: str) -> None:
         """Start no further cell, and let go of those under way; nothing that was answered is lost."""
         kept = self.store.experiment(name)
+        self.store.changing(kept.id, "pause")
 
         def under_way() -> list[str]:
             waiting = {cell.run for cell in self.store.cells(kept.id, "waiting")}
             return [run for run, *_ in self._house.store.under_way() if run in waiting]
 
-        self._crew.halt(kept.id, "paused", "Paused. Go on at any time; nothing is lost.", under_way)
+        with acts(None):  # the experiment's runs go with it
+            self._crew.halt(kept.id, "paused", "Paused. Go on at any time; nothing is lost.", under_way)
 
     def resting_on(self, dataset: str, version: str | None = None) -> list[str]:
         """The ids of experiments whose cases are of a dataset, or of one version of it, newest first."""
         found = ((one.id, one.experiment.dataset) for one in self.store.experiments())
         return [name for name, cases in found if cases.name == dataset and version in (None, cases.version)]
 
+    @needs(Access.RUN)
     def delete_dataset(self, dataset: str, version: str | None = None) -> None:
         """Forget a dataset, or one version of it. Runs keep the cases that they have.
 
@@ -124,9 +135,11 @@ class Lab:
             )
         self._house.datasets.delete(dataset, version)
 
+    @needs(Access.RUN)
     def delete(self, name: str) -> None:
         """Forget an experiment, its runs, and the memories that it named and nothing else names; answers stay."""
         kept = self.store.experiment(name)
+        self.store.changing(kept.id, "delete")
         if kept.status == "running":
             self.pause(kept.id)
             self.wait(kept.id)
@@ -157,6 +170,10 @@ class Lab:
             CourtroomError: the dataset's version is not there any more.
         """
         kept = self.store.experiment(name)
+        with acts(None):  # who may see an experiment sees the cases that it is on
+            return self._rows(kept, phase)
+
+    def _rows(self, kept: StoredExperiment, phase: Phase) -> list[CellRow]:
         cells = list(self.store.cells(kept.id, phase=phase))
         if not cells:
             return []

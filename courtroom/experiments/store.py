@@ -7,11 +7,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import acting, needs
 from courtroom.engine.lease import Lease
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
+from courtroom.sharing.actions import Action, changing, note
+from courtroom.sharing.rules import give_up, listed, may_see, own, take
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
@@ -78,6 +82,8 @@ class ExperimentStore:
                 (experiment.id, experiment.name, experiment.model_dump_json(), kind, time.time()),
             ).rowcount
             if fresh:
+                take(self._database, _named(experiment.id))
+                note(self._database, "make", _named(experiment.id))
                 db.executemany(
                     "INSERT INTO experiment_cells (experiment, number, arm, row, repeat, seed, phase, run, state, outcome)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -98,13 +104,41 @@ class ExperimentStore:
                         for cell, outcome in cells
                     ),
                 )
+            elif not may_see(self._database, _named(experiment.id)):
+                raise CourtroomError("The very same experiment is another person's. Give yours another name.")
         return experiment.id
 
+    @needs(Access.RUN)
     def replace(self, experiment: Experiment) -> None:
-        """Change what may change of an experiment that is on record: its budget, how many cells go at once, its title."""
-        self._database.connection.execute(
-            "UPDATE experiments SET body = ? WHERE id = ?", (experiment.model_dump_json(), experiment.id)
-        )
+        """Change what may change of an experiment that is on record: its budget, how many cells go at once, its title.
+
+        Raises:
+            Forbidden: it is somebody else's.
+        """
+        body = experiment.model_dump_json()
+        with self._database.transaction() as db:
+            if db.execute("SELECT 1 FROM experiments WHERE id = ? AND body = ?", (experiment.id, body)).fetchone():
+                return
+            self.changing(experiment.id, "change")
+            db.execute("UPDATE experiments SET body = ? WHERE id = ?", (body, experiment.id))
+
+    @needs(Access.RUN)
+    def changing(self, experiment: str, action: Action) -> None:
+        """The person who acts is about to change an experiment.
+
+        Raises:
+            Forbidden: it is somebody else's.
+        """
+        changing(self._database, action, _named(experiment))
+
+    def mine(self) -> frozenset[str]:
+        """The ids of the experiments that belong to the person who acts."""
+        person = acting()
+        if person is None:
+            return frozenset()
+        fits = own("experiment", "experiments.id")
+        rows = self._database.connection.execute(f"SELECT id FROM experiments WHERE {fits}", {"me": person.id})
+        return frozenset(row["id"] for row in rows)
 
     def experiment(self, name: str) -> StoredExperiment:
         """One experiment by its id, or the newest of a name.
@@ -112,27 +146,32 @@ class ExperimentStore:
         Raises:
             NoSuchExperiment: there is none.
         """
-        row = self._database.connection.execute(
+        rows = self._database.connection.execute(
             "SELECT * FROM experiments WHERE id = ? OR name = ? ORDER BY id = ? DESC, number DESC", (name, name, name)
-        ).fetchone()
+        )
+        row = next((row for row in rows if may_see(self._database, _named(row["id"]))), None)
         if row is None:
             raise NoSuchExperiment(f"There is no experiment “{name}” here; it may have been deleted.")
         return _kept(row)
 
     def experiments(self) -> list[StoredExperiment]:
         """All experiments that can be read, newest first."""
-        return read_all(self._database.connection.execute("SELECT * FROM experiments ORDER BY number DESC"), _kept)[0]
+        return self.page(0, self.number())[0]
 
     def page(self, start: int, count: int) -> tuple[list[StoredExperiment], list[Unreadable]]:
         """Some experiments, newest first: those that can be read, and the others."""
+        fits, values = listed("experiment", "experiments.id")
         rows = self._database.connection.execute(
-            "SELECT * FROM experiments ORDER BY number DESC LIMIT ? OFFSET ?", (count, start)
+            f"SELECT * FROM experiments WHERE {fits} ORDER BY number DESC LIMIT :count OFFSET :start",
+            {**values, "count": count, "start": start},
         )
         return read_all(rows, _kept)
 
     def number(self) -> int:
         """How many experiments there are."""
-        return int(self._database.connection.execute("SELECT count(*) FROM experiments").fetchone()[0])
+        fits, values = listed("experiment", "experiments.id")
+        found = self._database.connection.execute(f"SELECT count(*) FROM experiments WHERE {fits}", values)
+        return int(found.fetchone()[0])
 
     def cells(
         self, experiment: str, state: State | None = None, arm: int | None = None, phase: Phase | None = None
@@ -200,6 +239,7 @@ class ExperimentStore:
         )
         return [tuple(row) for row in rows]
 
+    @needs(Access.RUN)
     def delete(self, experiment: str, take_out: Callable[[list[str]], None]) -> None:
         """Forget an experiment and its runs, all or nothing; answers stay.
 
@@ -211,6 +251,7 @@ class ExperimentStore:
             take_out([row["run"] for row in rows])
             db.execute("DELETE FROM experiment_cells WHERE experiment = ?", (experiment,))
             db.execute("DELETE FROM experiments WHERE id = ?", (experiment,))
+            give_up(self._database, _named(experiment))
 
     def names_snapshot(self, name: str) -> bool:
         """Whether a run, an experiment, a sweep, an intervention or a saved setup names a snapshot of the memory."""
@@ -226,6 +267,10 @@ class ExperimentStore:
             "UPDATE experiment_cells SET state = ?, reason = ?, outcome = ? WHERE experiment = ? AND number = ?",
             (state, reason, outcome, experiment, number),
         )
+
+
+def _named(experiment: str) -> Resource:
+    return Resource(kind="experiment", id=experiment)
 
 
 def _kept(row: StoredRow) -> StoredExperiment:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
 from courtroom.engine.run import Run
@@ -71,6 +73,7 @@ class Repeats:
         found = self.found(run)
         return found.sentence if found else ""
 
+    @needs(Access.RUN)
     def go(
         self,
         run: str,

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.explain import explain
 from courtroom.cases.files import read_upload
@@ -69,6 +71,7 @@ class Imports:
     def __init__(self, database: Database, knowledge: Knowledge, folder: Path) -> None:
         self._database, self._knowledge, self._folder = database, knowledge, folder
 
+    @needs(Access.RUN)
     def begin(self, into: Kind, name: str, data: bytes, base: str = IMPORTED, how: How = "add") -> str:
         """Check a whole file and set its records aside; the import's digest.
 
@@ -108,6 +111,7 @@ class Imports:
             0
         ]
 
+    @needs(Access.RUN)
     async def go_on(self, digest: str, progress: Progress = lambda what, done, total: None) -> PendingImport:
         """Take in what is still to be taken in, then bring the index up to date.
 
@@ -169,6 +173,7 @@ class Imports:
             (kept_as(job.collection, job.base), job.name, job.digest, job.total, job.how, time.time()),
         )
 
+    @needs(Access.RUN)
     def give_up(self, digest: str) -> None:
         """Forget an import; what it has taken in so far stays."""
         self._database.connection.execute("DELETE FROM imports WHERE digest = ?", (digest,))

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.knowledge.collection import Collection, Name
 from courtroom.store.database import Database
@@ -89,6 +91,7 @@ class Lessons:
     def __init__(self, database: Database, collections: Mapping[Name, Collection[Any]]) -> None:
         self._database, self._collections = database, collections
 
+    @needs(Access.OWN)
     def teach(self, run: str, path: str, lesson: Lesson) -> Taught:
         """Apply a lesson and put it on record, both or neither. A path of a run teaches once."""
         with self._database.transaction() as db:
@@ -118,6 +121,7 @@ class Lessons:
         """The life of one record: the lessons that touched it, or in which another one took its place."""
         return [taught for taught in self.all() if any(change.id == record for change in taught.changes)]
 
+    @needs(Access.OWN)
     def undo(self, seq: int) -> None:
         """Put back what a lesson changed.
 

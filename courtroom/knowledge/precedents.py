@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.files import explain
 from courtroom.cases.precedent import Precedent
@@ -44,14 +46,17 @@ class PrecedentBase:
         """One precedent."""
         return self.collection.get(precedent)
 
+    @needs(Access.RUN)
     def add(self, precedents: Iterable[Precedent]) -> None:
         """Add, or put in place of what has the same id."""
         self.collection.add(precedents)
 
+    @needs(Access.OWN)
     def delete(self, precedent: str) -> None:
         """Forget one. `add` brings it back."""
         self.collection.remove([precedent])
 
+    @needs(Access.RUN)
     def import_file(self, data: bytes) -> ImportReport:
         """Take in a JSON array or JSONL; lines that don't fit are reported, the others taken."""
         try:

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.states import EMPTY, States
 from courtroom.store.database import Database
@@ -44,6 +46,7 @@ class Snapshots:
     def __init__(self, database: Database, states: States) -> None:
         self._database, self._states = database, states
 
+    @needs(Access.RUN)
     def take(self, name: str) -> Snapshot:
         """Name the memory as it is now. A name that stands for the same memory already is no error.
 
@@ -89,6 +92,7 @@ class Snapshots:
         rows = self._database.connection.execute("SELECT name FROM memory_snapshots ORDER BY made, name")
         return [self.named(name) for name in (NOTHING, *(row["name"] for row in rows))]
 
+    @needs(Access.RUN)
     def forget(self, name: str) -> None:
         """Take a name away; the memory itself stays as it is. What is not there is forgotten already."""
         self._database.connection.execute("DELETE FROM memory_snapshots WHERE name = ?", (name,))

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from pydantic import TypeAdapter
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.errors import CourtroomError
 from courtroom.panel.personas import Persona
 from courtroom.store.database import Database
@@ -27,6 +29,7 @@ class PanelStore:
         rows = self._database.connection.execute("SELECT name FROM panels ORDER BY saved DESC, name")
         return [row["name"] for row in rows]
 
+    @needs(Access.RUN)
     def save(self, name: str, panel: Iterable[Persona]) -> None:
         """Save under a name, in place of what had it before.
 
@@ -53,6 +56,7 @@ class PanelStore:
             raise CourtroomError(f"There is no panel “{name}”. See all with `python -m courtroom panels`.")
         return read("panel", name, lambda: PANEL.validate_json(row["body"]))
 
+    @needs(Access.RUN)
     def rename(self, name: str, to: str) -> None:
         """Give a panel another name.
 
@@ -68,6 +72,7 @@ class PanelStore:
                 raise CourtroomError(f"There is a panel “{called}” already. Choose another name.")
             db.execute("UPDATE panels SET name = ? WHERE name = ?", (called, name))
 
+    @needs(Access.RUN)
     def delete(self, name: str) -> tuple[Persona, ...]:
         """Forget a panel; what it was, to be saved again.
 

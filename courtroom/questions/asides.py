@@ -8,7 +8,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs
 from courtroom.engine.events import Called
+from courtroom.sharing.actions import changing
+from courtroom.sharing.rules import listed, may_see
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 from courtroom.strict import Strict
@@ -68,6 +72,15 @@ class AsideStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @needs(Access.RUN)
+    def changing(self, run: str, what: str) -> None:
+        """The person who acts is about to ask something beside a run, which costs.
+
+        Raises:
+            Forbidden: the run is somebody else's.
+        """
+        changing(self._database, "ask", Resource(kind="run", id=run), what)
+
     def add(self, run: str, aside: Aside) -> None:
         """Keep one; when this returns, a killed process has not lost it."""
         self._database.connection.execute(
@@ -88,12 +101,17 @@ class AsideStore:
         Raises:
             Unreadable: a row is damaged.
         """
+        if not may_see(self._database, Resource(kind="run", id=run)):
+            return ()
         rows = self._database.connection.execute("SELECT at, body FROM asides WHERE run = ? ORDER BY seq", (run,))
         return tuple((row["at"], read_aside(run, row["body"])) for row in rows)
 
     def audited(self) -> frozenset[str]:
         """The runs in which something was audited."""
-        rows = self._database.connection.execute("SELECT DISTINCT run FROM asides WHERE kind = 'sample'")
+        fits, values = listed("run", "asides.run")
+        rows = self._database.connection.execute(
+            f"SELECT DISTINCT run FROM asides WHERE kind = 'sample' AND {fits}", values
+        )
         return frozenset(row["run"] for row in rows)
 
     def samples(self, run: str) -> tuple[Sample, ...]:

@@ -11,7 +11,11 @@ from typing import Any
 
 from pydantic import Field
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs
 from courtroom.errors import CourtroomError
+from courtroom.sharing.actions import changing
+from courtroom.sharing.rules import demand_change
 from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database
 from courtroom.store.rows import read
@@ -90,6 +94,7 @@ class AudienceStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @needs(Access.RUN)
     def open(self, run: str, shown: int | None = None) -> Audience:
         """The audience of a run, open; its link can't be guessed and stays the same.
 
@@ -97,6 +102,7 @@ class AudienceStore:
             shown: how many ballots phones may see at first, where the run has no audience yet.
         """
         db = self._database.connection
+        changing(self._database, "invite", Resource(kind="run", id=run), "audience")
         db.execute(
             "INSERT INTO audiences (run, token, made, shown) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (run) DO UPDATE SET closed = NULL",
@@ -122,13 +128,17 @@ class AudienceStore:
             raise NoSuchAudience("This link leads to no audience. Ask for a new one whoever leads the hearing.")
         return read_audience(row)
 
+    @needs(Access.RUN)
     def close(self, run: str) -> None:
         """Take no more votes and arguments."""
         db = self._database.connection
+        changing(self._database, "change", Resource(kind="run", id=run), "audience")
         db.execute("UPDATE audiences SET closed = ? WHERE run = ? AND closed IS NULL", (time.time(), run))
 
+    @needs(Access.RUN)
     def show(self, run: str, shown: int | None) -> None:
         """Let phones see this many ballots; None: all that the run has so far."""
+        demand_change(self._database, Resource(kind="run", id=run))
         self._database.connection.execute("UPDATE audiences SET shown = ? WHERE run = ?", (shown, run))
 
     # --- what phones send -------------------------------------------------------------------------------------

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from courtroom.access.account import Access
+from courtroom.access.acting import acting, acts, needs
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asked import Asked
 from courtroom.engine.beside import AskedBeside
@@ -167,8 +169,10 @@ class Audits:
             raise CourtroomError(
                 f"An audit asks each question 1 to {MOST_SEEDS} times, not {seeds}. Choose another number."
             )
-        return asyncio.run(self._plan(record, frozenset(calls), seeds))
+        with acts(acting()):  # also in the threads that it starts
+            return asyncio.run(self._plan(record, frozenset(calls), seeds))
 
+    @needs(Access.RUN)
     def start(self, plan: AuditPlan, keys: Mapping[str, str] | None = None) -> Future[AskedBeside]:
         """Ask what was planned. Each answer is on disk as soon as it is there; it stops at the run's budget.
 
@@ -179,6 +183,7 @@ class Audits:
             CourtroomError: an audit of this run goes on already.
         """
         run = plan.record.run.id
+        self._asides.changing(run, "audit")
         before = self.under_way.get(run)
         if before is not None and not before.done():
             raise CourtroomError("An audit of this run goes on. Wait until it is done.")
@@ -209,7 +214,7 @@ class Audits:
             for one in self._asides.samples(run.id)
             if one.called.value is not None
         }
-        root = self._store.root(run.id)
+        root = self._store.families.root(run.id)
         seen = partial(self._store.retrieval, run.id)
         put = await replay(procedure, record, self._sight, root, self._answers.of(run).reply, seen)
         limit = budget(procedure, record)

@@ -11,6 +11,8 @@ from typing import Any
 
 from pydantic import Field
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs, signed
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asked import Asked
 from courtroom.engine.beside import AskedBeside
@@ -117,6 +119,7 @@ class Interviews:
         self._procedures, self._answers, self._asides, self._writer = procedures, answers, asides, writer
         self._runner = runner
 
+    @needs(Access.RUN)
     def ask(
         self, record: Record, after: Called, question: str, who: str = "", keys: Mapping[str, str] | None = None
     ) -> Future[AskedBeside]:
@@ -134,9 +137,10 @@ class Interviews:
         Raises:
             CourtroomError: there is no question, it is too long, or a person sits there.
         """
+        self._asides.changing(record.run.id, "interview")
         asked = self._asked(record, after, question.strip())
         failed = failures(one for _, one in self._asides.of(record.run.id))
-        keep = partial(self._keep, record.run.id, after, who.strip() or "somebody")
+        keep = partial(self._keep, record.run.id, after, signed(who).strip() or "somebody")
         return self._runner().ask_beside(record, [asked], failed, keep, keys or {})
 
     def _asked(self, record: Record, after: Called, question: str) -> Asked[Said]:

@@ -9,8 +9,13 @@ from typing import Self
 
 from pydantic import Field, field_validator
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs, signed
+from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.sharing.actions import note
+from courtroom.sharing.rules import listed, may_see
 from courtroom.store.database import Database
 from courtroom.store.database import marks as placeholders
 from courtroom.store.rows import read, read_all
@@ -75,9 +80,14 @@ class MarkStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @needs(Access.LOOK)
     def put(self, run: str, mark: Mark) -> None:
         """Keep a mark in place of the reviewer's earlier one on the same; one that says nothing takes it away."""
         db, target = self._database.connection, mark.target
+        mark = mark.with_({"reviewer": signed(mark.reviewer)})
+        if not may_see(self._database, Resource(kind="run", id=run)):
+            raise NoSuchRun(NO_SUCH_RUN.format(run=run))
+        note(self._database, "mark", Resource(kind="run", id=run))
         if mark.says_nothing:
             db.execute("DELETE FROM marks WHERE run = ? AND target = ? AND reviewer = ?", (run, target, mark.reviewer))
             return
@@ -101,6 +111,8 @@ class MarkStore:
         Raises:
             Unreadable: a row is damaged.
         """
+        if not may_see(self._database, Resource(kind="run", id=run)):
+            return ()
         rows = self._database.connection.execute(
             "SELECT * FROM marks WHERE run = ? ORDER BY at, target, reviewer", (run,)
         )
@@ -118,6 +130,7 @@ class MarkStore:
         runs = [row["run"] for row in self._database.connection.execute("SELECT DISTINCT run FROM marks ORDER BY run")]
         return {run: self.of(run) for run in runs}
 
+    @needs(Access.LOOK)
     def add(self, runs: Iterable[str], reviewer: str, *, star: bool = False, tags: Iterable[str] = ()) -> None:
         """Add a star or tags to a reviewer's marks on runs; what the marks say besides stays.
 
@@ -125,7 +138,7 @@ class MarkStore:
             ValidationError: a mark would have too many tags, or there is no name.
             Unreadable: a row is damaged.
         """
-        more = tuple(tags)
+        more, reviewer = tuple(tags), signed(reviewer)
         with self._database.transaction():
             for run in runs:
                 mark = self.one(run, A_RUN, reviewer) or Mark(reviewer=reviewer)
@@ -149,14 +162,17 @@ class MarkStore:
 
     def tags(self) -> tuple[str, ...]:
         """All tags that are in use."""
-        return self._known("SELECT DISTINCT tag.value FROM marks, json_each(body, '$.tags') AS tag ORDER BY tag.value")
+        return self._known(
+            "SELECT DISTINCT tag.value FROM marks, json_each(body, '$.tags') AS tag WHERE {fits} ORDER BY 1"
+        )
 
     def reviewers(self) -> tuple[str, ...]:
         """All who have marked something."""
-        return self._known("SELECT DISTINCT reviewer FROM marks ORDER BY reviewer")
+        return self._known("SELECT DISTINCT reviewer FROM marks WHERE {fits} ORDER BY 1")
 
     def _known(self, query: str) -> tuple[str, ...]:
-        return tuple(str(row[0]) for row in self._database.connection.execute(query))
+        fits, values = listed("run", "marks.run")
+        return tuple(str(row[0]) for row in self._database.connection.execute(query.format(fits=fits), values))
 
 
 def read_mark(run: str, body: str) -> Mark:

@@ -8,7 +8,11 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import needs
 from courtroom.errors import CourtroomError
+from courtroom.sharing.actions import changing, note
+from courtroom.sharing.rules import listed, may_see, take
 from courtroom.store.database import Database
 from courtroom.store.rows import read
 from courtroom.strict import Strict
@@ -69,20 +73,29 @@ class PlaylistStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    @needs(Access.RUN)
     def add(self, playlist: Playlist) -> str:
         """Keep a new one; its id can't be guessed."""
         made = secrets.token_urlsafe(9)
         self.put(made, playlist)
         return made
 
+    @needs(Access.RUN)
     def put(self, playlist_id: str, playlist: Playlist) -> None:
         """Keep a playlist under its id; also one that was deleted."""
-        self._database.connection.execute(
-            "INSERT INTO playlists (id, body, made) VALUES (?, ?, ?)"
-            " ON CONFLICT (id) DO UPDATE SET body = excluded.body",
-            (playlist_id, playlist.model_dump_json(), time.time()),
-        )
+        with self._database.transaction() as db:
+            if db.execute("SELECT 1 FROM playlists WHERE id = ?", (playlist_id,)).fetchone():
+                changing(self._database, "change", _named(playlist_id))
+            else:
+                take(self._database, _named(playlist_id))
+                note(self._database, "make", _named(playlist_id))
+            db.execute(
+                "INSERT INTO playlists (id, body, made) VALUES (?, ?, ?)"
+                " ON CONFLICT (id) DO UPDATE SET body = excluded.body",
+                (playlist_id, playlist.model_dump_json(), time.time()),
+            )
 
+    @needs(Access.RUN)
     def append(self, playlist_id: str, stop: Stop) -> None:
         """Put a moment at the end of a playlist.
 
@@ -104,20 +117,30 @@ class PlaylistStore:
             Unreadable: its row is damaged.
         """
         row = self._database.connection.execute("SELECT body FROM playlists WHERE id = ?", (playlist_id,)).fetchone()
-        if row is None:
+        if row is None or not may_see(self._database, _named(playlist_id)):
             raise NoSuchPlaylist("There is no playlist at this address; it may have been deleted.")
         return read_playlist(playlist_id, row["body"])
 
     def names(self) -> dict[str, str]:
         """Names of all playlists by id, the oldest first; one that can't be read is left out (the doctor finds it)."""
+        fits, values = listed("playlist", "playlists.id")
         rows = self._database.connection.execute(
-            "SELECT id, json_extract(body, '$.name') AS name FROM playlists WHERE json_valid(body) ORDER BY made, id"
+            "SELECT id, json_extract(body, '$.name') AS name FROM playlists"
+            f" WHERE json_valid(body) AND {fits} ORDER BY made, id",
+            values,
         )
         return {row["id"]: row["name"] for row in rows if isinstance(row["name"], str)}
 
+    @needs(Access.RUN)
     def delete(self, playlist_id: str) -> None:
         """Forget a playlist; `put` brings it back."""
-        self._database.connection.execute("DELETE FROM playlists WHERE id = ?", (playlist_id,))
+        with self._database.transaction() as db:
+            changing(self._database, "delete", _named(playlist_id))
+            db.execute("DELETE FROM playlists WHERE id = ?", (playlist_id,))
+
+
+def _named(playlist_id: str) -> Resource:
+    return Resource(kind="playlist", id=playlist_id)
 
 
 def imported(data: bytes) -> Playlist:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.store import RunStore
@@ -42,6 +43,7 @@ class RunFiles:
         """Name and content of a run's file, with what is kept beside it."""
         return f"{run}.json", as_json(self._record(run), self._answers, self._beside.of(run))
 
+    @needs(Access.RUN)
     def take_in(self, data: bytes) -> str:
         """Import a run to be read, and forked; its id. All of it is on record or nothing.
 
@@ -50,13 +52,9 @@ class RunFiles:
         """
         procedures = self._procedures()
         file = read_run_file(data, procedures)
-        try:
-            self._store.run(file.run.id)
-        except NoSuchRun:
-            pass
-        else:
+        if self._store.is_there(file.run.id):
             raise CourtroomError(f"The run {file.run.id} is here already. Open it on the page Runs.")
-        if self._store.leads_to(file.run.parent, file.run.id):
+        if self._store.families.leads_to(file.run.parent, file.run.id):
             raise CourtroomError("This run is said to be a fork of itself. Ask for the file anew.")
         try:
             with self._store.together():

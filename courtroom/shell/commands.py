@@ -18,11 +18,12 @@ from courtroom.shell.forks import compare, fork
 from courtroom.shell.knowledge import app as knowledge
 from courtroom.shell.models import app as models
 from courtroom.shell.panels import app as panels
+from courtroom.shell.people import app as people
 from courtroom.shell.procedures import new_procedure, options, procedures
 from courtroom.shell.questions import audit, interview, mark, marks
 from courtroom.shell.runs import export, import_run, resume, run, runs, show
 from courtroom.shell.sweep import sweep
-from courtroom.shell.upkeep import backup, doctor, health, migrate
+from courtroom.shell.upkeep import actions, backup, doctor, health, migrate
 from courtroom.store.database import explained
 from courtroom.store.failures import FAILURES
 
@@ -38,6 +39,7 @@ app.add_typer(experiment, name="experiment")
 app.add_typer(knowledge, name="knowledge")
 app.add_typer(models, name="models")
 app.add_typer(panels, name="panels")
+app.add_typer(people, name="people")
 app.command("app", context_settings=PASSED_ON)(open_app)
 app.callback()(options)
 app.command("new-procedure")(new_procedure)
@@ -57,6 +59,7 @@ for command in (
     procedures,
     doctor,
     health,
+    actions,
     backup,
     migrate,
 ):

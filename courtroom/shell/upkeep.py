@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from courtroom.errors import CourtroomError, StoreError
 from courtroom.settings import Settings, from_environment
+from courtroom.sharing.actions import ACTIONS, ActionFilter, ActionLog
 from courtroom.shell.options import Json
 from courtroom.store.database import Database
 from courtroom.upkeep.backup import restore as put_back
@@ -55,6 +56,18 @@ def health(
     for result in found:
         print(f"{SIGNS[result.state]}\t{result.about}\t{result.sentence}")
     raise typer.Exit(1 if any(result.state == "wrong" for result in found) else 0)
+
+
+def actions(
+    action: Annotated[str, typer.Option(help=f"Only these: {', '.join(ACTIONS)}.")] = "",
+    on: Annotated[str, typer.Option(help="Only what was done to the run, case or experiment of this id.")] = "",
+) -> None:
+    """Who did what on a server where people sign in, as CSV, oldest first."""
+    database = Database(from_environment().database)
+    try:
+        print(ActionLog(database).csv(ActionFilter(action=action, id=on)), end="")
+    finally:
+        database.close()
 
 
 def backup(

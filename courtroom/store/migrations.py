@@ -368,4 +368,30 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # The batch of writes that each process has committed last: one whose commit got no reply is looked up here.
     "CREATE TABLE batches (writer TEXT PRIMARY KEY, number INTEGER NOT NULL, at REAL NOT NULL)",
+    # Who has signed in, what each may do, and how many US dollars the runs of each may cost in a month and have cost.
+    """
+    CREATE TABLE accounts (
+        id TEXT PRIMARY KEY, issuer TEXT NOT NULL, subject TEXT NOT NULL, name TEXT NOT NULL, email TEXT NOT NULL,
+        access INTEGER NOT NULL, budget REAL, first REAL NOT NULL, last REAL NOT NULL
+    );
+    CREATE TABLE spending (
+        account TEXT NOT NULL, month TEXT NOT NULL, money REAL NOT NULL, PRIMARY KEY (account, month)
+    );
+    """,
+    # Where people sign in: whose each thing is and who may see it, links that open one thing for a time (by the hash of what
+    # stands in the address), and who did what.
+    """
+    CREATE TABLE ownership (
+        kind TEXT NOT NULL, id TEXT NOT NULL, account TEXT NOT NULL, visibility TEXT NOT NULL, PRIMARY KEY (kind, id)
+    ) WITHOUT ROWID;
+    CREATE TABLE links (
+        token TEXT PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, account TEXT NOT NULL, made REAL NOT NULL,
+        expires REAL NOT NULL, ended REAL
+    );
+    CREATE INDEX links_by_what_they_open ON links (kind, id);
+    CREATE TABLE actions (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, account TEXT NOT NULL, name TEXT NOT NULL,
+        action TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, detail TEXT NOT NULL
+    );
+    """,
 )

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypeVar
 
+from courtroom.access.acting import by
 from courtroom.errors import CourtroomError
 from courtroom.store.batches import Batches
 from courtroom.store.database import Database
@@ -83,7 +84,7 @@ class Writer:
             if self._closed:
                 raise RuntimeError("the writer is closed")
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="courtroom-writer", daemon=True)
+                self._thread = threading.Thread(target=by(None, self._work), name="courtroom-writer", daemon=True)
                 self._thread.start()
             self._queue.append((write, done))
             self._some.notify()

@@ -6,10 +6,14 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import acting, needs
 from courtroom.engine.events import Verdict
 from courtroom.engine.lease import Lease
 from courtroom.engine.store import new_id
 from courtroom.errors import CourtroomError, Unreadable
+from courtroom.sharing.actions import Action, changing, note
+from courtroom.sharing.rules import follow, give_up, listed, may_change, may_see
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
@@ -70,6 +74,9 @@ class SweepStore:
                 (sweep, plan.base, title, plan.model_dump_json(), time.time()),
             )
             db.executemany("INSERT INTO sweep_runs VALUES (?, ?, ?, ?)", rows)
+            person = acting()
+            follow(self._database, _named(sweep), Resource(kind="run", id=plan.base), person.id if person else None)
+            note(self._database, "make", _named(sweep), plan.base)
         return sweep
 
     def same_or_new(self, plan: SweepPlan, title: str, base_seed: int) -> str:
@@ -78,12 +85,12 @@ class SweepStore:
             return self.same(plan) or self.create(plan, title, base_seed)
 
     def same(self, plan: SweepPlan) -> str | None:
-        """The last sweep with this very plan that was not cancelled."""
-        row = self._database.connection.execute(
+        """The last sweep with this very plan that was not cancelled and that the person who acts may go on with."""
+        rows = self._database.connection.execute(
             "SELECT id FROM sweeps WHERE base = ? AND plan = ? AND status <> 'cancelled' ORDER BY number DESC",
             (plan.base, plan.model_dump_json()),
-        ).fetchone()
-        return str(row["id"]) if row else None
+        )
+        return next((row["id"] for row in rows if may_change(self._database, _named(row["id"]))), None)
 
     def sweep(self, sweep: str) -> Sweep:
         """One sweep.
@@ -92,22 +99,37 @@ class SweepStore:
             NoSuchSweep: nothing is on record under this id.
         """
         row = self._database.connection.execute("SELECT * FROM sweeps WHERE id = ?", (sweep,)).fetchone()
-        if row is None:
+        if row is None or not may_see(self._database, _named(sweep)):
             raise NoSuchSweep(f"There is no sweep “{sweep}” here; it may have been deleted.")
         return _sweep(row)
 
     def sweeps(self) -> list[Sweep]:
         """All sweeps that can be read, newest first."""
-        return read_all(self._database.connection.execute("SELECT * FROM sweeps ORDER BY number DESC"), _sweep)[0]
+        return self.newest(self.number())[0]
 
     def newest(self, most: int) -> tuple[list[Sweep], list[Unreadable]]:
         """The newest sweeps: those that can be read, and the others."""
-        rows = self._database.connection.execute("SELECT * FROM sweeps ORDER BY number DESC LIMIT ?", (most,))
+        fits, values = listed("sweep", "sweeps.id")
+        rows = self._database.connection.execute(
+            f"SELECT * FROM sweeps WHERE {fits} ORDER BY number DESC LIMIT :most", {**values, "most": most}
+        )
         return read_all(rows, _sweep)
 
     def number(self) -> int:
         """How many sweeps there are."""
-        return int(self._database.connection.execute("SELECT count(*) FROM sweeps").fetchone()[0])
+        fits, values = listed("sweep", "sweeps.id")
+        return int(self._database.connection.execute(f"SELECT count(*) FROM sweeps WHERE {fits}", values).fetchone()[0])
+
+    @needs(Access.RUN)
+    def changing(self, sweep: str, action: Action) -> None:
+        """The person who acts is about to change a sweep.
+
+        Raises:
+            NoSuchSweep: there is none that the person may see.
+            Forbidden: it is somebody else's.
+        """
+        self.sweep(sweep)
+        changing(self._database, action, _named(sweep))
 
     def cells(self, sweep: str) -> list[SweepCell]:
         """Every variant under every seed, in the order in which they are run: the base first."""
@@ -148,6 +170,11 @@ class SweepStore:
             take_out([row["run"] for row in rows])
             db.execute("DELETE FROM sweep_runs WHERE sweep = ?", (sweep,))
             db.execute("DELETE FROM sweeps WHERE id = ?", (sweep,))
+            give_up(self._database, _named(sweep))
+
+
+def _named(sweep: str) -> Resource:
+    return Resource(kind="sweep", id=sweep)
 
 
 def _sweep(row: StoredRow) -> Sweep:

@@ -8,6 +8,8 @@ from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
+from courtroom.access.account import Access
+from courtroom.access.acting import acts, needs
 from courtroom.engine.crew import Crew
 from courtroom.engine.house import House
 from courtroom.engine.record import Record
@@ -100,6 +102,7 @@ class Sweeper:
 
     # --- steering -------------------------------------------------------------------------------------------
 
+    @needs(Access.RUN)
     def start(self, wanted: SweepPlan, keys: Mapping[str, str] | None = None) -> str:
         """Run a plan; where the very same is on record already, that sweep goes on. Its id.
 
@@ -111,22 +114,30 @@ class Sweeper:
         self.go(sweep, keys)
         return sweep
 
+    @needs(Access.RUN)
     def go(self, sweep: str, keys: Mapping[str, str] | None = None) -> None:
         """Start the remaining runs, and try those again that had stopped."""
+        self.store.changing(sweep, "start")
         if self.store.sweep(sweep).status != "done":
             self._crew.go(sweep, keys)
 
+    @needs(Access.RUN)
     def pause(self, sweep: str) -> None:
         """Start no further run, and let go of those under way; nothing that was answered is lost."""
+        self.store.changing(sweep, "pause")
         self._halt(sweep, "paused", "Paused. Go on at any time; nothing is lost.")
 
+    @needs(Access.RUN)
     def cancel(self, sweep: str) -> None:
         """Give the sweep up; its finished runs stay, with what they show."""
+        self.store.changing(sweep, "stop")
         self._halt(sweep, "cancelled", "Cancelled. What had finished is shown.")
 
+    @needs(Access.RUN)
     def delete(self, sweep: str) -> None:
         """Forget a sweep and its runs; the base run stays, and so do all answers."""
-        self.cancel(sweep)
+        self.store.changing(sweep, "delete")
+        self._halt(sweep, "cancelled", "Cancelled. What had finished is shown.")
         self.store.delete(sweep, self._house.store.take_out)
 
     def take_up_interrupted(self) -> list[str]:
@@ -151,7 +162,8 @@ class Sweeper:
         def under_way() -> list[str]:
             return [cell.run for cell in self.store.cells(sweep) if cell.status == "running"]
 
-        self._crew.halt(sweep, status, reason, under_way)
+        with acts(None):  # the sweep's runs go with it
+            self._crew.halt(sweep, status, reason, under_way)
 
 
 class Forking:

@@ -23,6 +23,7 @@ FIELDS = {
     "compare": ("runs",),
     "seat": ("seat",),
     "audience": ("audience",),
+    "link": ("link", "public"),
     "playlists": ("playlist", "stop"),
 }
 
@@ -45,7 +46,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.parametrize(("page", "field"), [(page, field) for page, fields in FIELDS.items() for field in fields])
 def test_whatever_an_address_says_the_page_stands(page: str, field: str, run: str) -> None:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    if page not in ("cases", "seat", "audience"):
+    if page not in ("cases", "seat", "audience", "link"):
         app.run()
         app.switch_page(f"pages/{page}.py")
     for text in (

@@ -304,6 +304,7 @@ BAD = {
     "playlists": "body = '7'",
     "imported_answers": "reply = '7'",
     "panels": "body = '7'",
+    "accounts": "access = 7",
 }
 
 

@@ -11,14 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from courtroom.accounts.store import known
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.packing import parsed
 from courtroom.engine.answers import read_answer
+from courtroom.engine.deleted import BESIDE_A_RUN
 from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
-from courtroom.engine.store import BESIDE_A_RUN
 from courtroom.errors import Unreadable
 from courtroom.knowledge.imports import PendingImport
 from courtroom.knowledge.lessons import taught
@@ -76,6 +77,7 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
     "parts": ("hash", _part),
     "answers": ("key", lambda house, row: read_answer(row)),
     "imported_answers": ("run", lambda house, row: read_answer(row)),
+    "accounts": ("id", lambda house, row: known(row)),
     "panels": ("name", lambda house, row: house.panels.load(row["name"])),
     "cases": ("id", lambda house, row: house.library.case(row["id"])),
     "setups": ("name", lambda house, row: house.setups.load(row["name"])),

@@ -7,6 +7,7 @@ from concurrent.futures import TimeoutError as TookLong
 
 import streamlit as st
 
+from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddNote
 from courtroom.engine.procedure import Procedure
@@ -20,6 +21,7 @@ from pages.parts.audience.link import link_of, qr_png
 from pages.parts.audience.phone import hall
 from pages.parts.audience.tally import tally_html
 from pages.parts.shared.inert import inert, literal
+from pages.parts.shared.offered import offered
 from pages.parts.shared.units import many, money
 
 LOOK_S = 1.5
@@ -28,6 +30,7 @@ WAIT_S = 8.0
 WHO = "The audience"
 
 
+@offered(Access.RUN)
 def invite_button(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """Opens an audience. One of a finished run sees one ballot after another, as the presenter opens them."""
     if st.session_state.pop("invited", None):
@@ -109,6 +112,7 @@ def _standing(arguments: Sequence[Liked]) -> list[tuple[int, int]]:
     return [(one.argument.number, one.likes) for one in arguments]
 
 
+@offered(Access.RUN)
 def _rounds(snapshot: HallSnapshot) -> None:
     """Where the run is over, the presenter opens one round after another; else the run itself does."""
     audience = snapshot.audience
@@ -156,6 +160,7 @@ def _argument(record: Record, one: Liked, token: str) -> None:
             st.rerun()
 
 
+@offered(Access.RUN)
 def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
     """A fork that begins with the argument as a note; what it takes is told before."""
     run = record.run.id

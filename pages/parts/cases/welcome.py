@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
+from courtroom.access.account import Access
 from courtroom.cases.library import ListedCase
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from pages.parts.shared.house import look_at
 from pages.parts.shared.inert import escaped, literal
+from pages.parts.shared.offered import offered
 
 FIRST = "vacuum-charging"
 """The sample that a newcomer is shown."""
 
 
+@offered(Access.RUN)
 def welcome(house: Courthouse) -> None:
     """Nothing once there is a run, or where there is no sample."""
     if house.store.has_runs():

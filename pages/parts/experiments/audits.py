@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.experiments.audits import arm_audits, first_runs
@@ -16,6 +18,7 @@ from courtroom.questions.audit import MOST_SEEDS, SEEDS, Audit, AuditPlan, audit
 from courtroom.questions.naming import MEANINGS
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.offered import offered
 from pages.parts.shared.records import read
 from pages.parts.shared.table import table
 from pages.parts.shared.units import count, many, money
@@ -39,6 +42,8 @@ def audits_view(house: Courthouse, found: ExperimentResults) -> None:
             )
         )
         if _under_way(house, first_runs(found.rows, MOST_RUNS)):
+            return
+        if not may(Access.RUN):
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
             each = int(st.number_input(_("Runs of each arm"), 1, MOST_RUNS, 3, key="audits-runs", width=160))
@@ -72,6 +77,7 @@ def _table(house: Courthouse, found: ExperimentResults) -> None:
     table(pd.DataFrame(audited))
 
 
+@offered(Access.RUN)
 def _start(house: Courthouse, runs: Sequence[str], seeds: int) -> None:
     """What it takes, said before the button that starts it."""
     try:

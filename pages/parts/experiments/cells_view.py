@@ -8,11 +8,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.written import latex, markdown
 from courtroom.language import _
 from pages.parts.experiments.progress import do
+from pages.parts.shared.download import download
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.table import table
@@ -38,7 +41,7 @@ def failures(house: Courthouse, found: ExperimentResults) -> None:
                     failed=many(len(failed), "cell"),
                 )
             )
-            if found.kept.status != "running" and st.button(
+            if may(Access.RUN) and found.kept.status != "running" and st.button(
                 _("Try these again"), icon=":material/replay:", key="experiment-again", type="primary",
                 help=_("Answers that are on record are not asked for again."),
             ):  # fmt: skip
@@ -69,19 +72,15 @@ def every_cell(found: ExperimentResults) -> None:
         table(frame, {"run": _link()})
 
 
-def downloads(found: ExperimentResults) -> None:
+def downloads(house: Courthouse, found: ExperimentResults) -> None:
     """The table for a paper, and the cells for other programs."""
-    name, icon = found.kept.name, ":material/download:"
+    name, of = found.kept.name, Resource(kind="experiment", id=found.kept.id)
     with st.container(horizontal=True):
-        st.download_button(
-            _("Table as Markdown"),
-            markdown(found.table, found.pairs, found.overall, found.notes),
-            f"{name}.md",
-            icon=icon,
-        )
-        st.download_button(_("Table as LaTeX"), latex(found.table, found.pairs), f"{name}.tex", icon=icon)
-        st.download_button(_("Cells as CSV"), lambda: found.frame.to_csv(index=False), f"{name}.csv", icon=icon)
-        st.download_button(_("Cells as Parquet"), lambda: _parquet(found), f"{name}.parquet", icon=icon)
+        text = markdown(found.table, found.pairs, found.overall, found.notes)
+        download(house, _("Table as Markdown"), text, f"{name}.md", of)
+        download(house, _("Table as LaTeX"), latex(found.table, found.pairs), f"{name}.tex", of)
+        download(house, _("Cells as CSV"), lambda: str(found.frame.to_csv(index=False)), f"{name}.csv", of)
+        download(house, _("Cells as Parquet"), lambda: _parquet(found), f"{name}.parquet", of)
 
 
 def _parquet(found: ExperimentResults) -> bytes:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from courtroom.access.account import Access
 from courtroom.cases.readers.numbered_labels import names_from
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.forms import FORMS
@@ -15,6 +16,7 @@ from courtroom.datasets.imports import ImportProgress
 from courtroom.errors import CourtroomError
 from courtroom.language import _, translated
 from pages.parts.shared.inert import inert, literal
+from pages.parts.shared.offered import offered
 
 LIVE_S = 0.5
 MOST_OFFERED = 500
@@ -22,6 +24,7 @@ TYPES = ["json", "jsonl", "ndjson", "csv", "tsv", "txt", "parquet", "arrow", "zi
 AS_IT_LOOKS = "as the first record looks"
 
 
+@offered(Access.RUN)
 def import_form(house: Courthouse, opened: bool) -> None:
     """A file of one's own, or a path on the machine on which the app runs."""
     with st.expander(_("Import"), icon=":material/upload:", expanded=opened):
@@ -77,6 +80,7 @@ def _inside(folder: Path) -> list[str]:
     return [str(path.relative_to(root)) for path in found if path.resolve().is_relative_to(root)][:MOST_OFFERED]
 
 
+@offered(Access.RUN)
 def imports_under_way(house: Courthouse) -> None:
     """How far imports are, what has come of them, what they ask, and those that were interrupted."""
     busy = any(state.running for state in house.dataset_imports.under_way.values())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.checking import examine
 from courtroom.datasets.near import NearDuplicates, near_duplicates
@@ -80,7 +82,7 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
     table(pd.DataFrame(found.rows()))
     shown = st.segmented_control(
         _("Show"),
-        ["Figures", "Rows", "Splits", "Check", "Delete"],
+        ["Figures", "Rows", "Check", *(("Splits", "Delete") if may(Access.RUN) else ())],
         default="Figures",
         required=True,
         key=f"dataset_shown_{info.name}",

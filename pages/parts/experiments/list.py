@@ -9,6 +9,7 @@ from courtroom.experiments.recipes import FIRST, recipe
 from courtroom.language import _
 from pages.parts.experiments.recipes import use
 from pages.parts.shared.inert import declared, literal
+from pages.parts.shared.offered import runs_here
 from pages.parts.shared.units import many, moment
 from pages.parts.shared.unreadable_rows import unreadable_rows
 
@@ -59,6 +60,8 @@ def experiment_list(house: Courthouse) -> None:
 
 def _welcome(house: Courthouse) -> None:
     """What an experiment is, one that is ready, and the other ways to begin."""
+    if not runs_here():
+        return
     st.markdown(
         _(
             "No experiment yet. An experiment runs several *arms* on the same cases: procedures, models, or single settings. It then shows a table that "

@@ -9,12 +9,15 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.experiments.store import State, StoredExperiment
 from courtroom.language import _
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.offered import offered
 from pages.parts.shared.table import table
 from pages.parts.shared.units import count, duration, money
 
@@ -35,10 +38,16 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
     icon, word, colour = STATUS[kept.status]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(word, icon=icon, color=colour)
-        if kept.status == "running" and st.button(_("Pause"), icon=":material/pause:", key="experiment-pause"):
+        if (
+            may(Access.RUN)
+            and kept.status == "running"
+            and st.button(_("Pause"), icon=":material/pause:", key="experiment-pause")
+        ):
             do(lambda: house.experiments.pause(kept.id))
-        if kept.status == "paused" and st.button(
-            _("Go on"), icon=":material/play_arrow:", key="experiment-go", type="primary"
+        if (
+            may(Access.RUN)
+            and kept.status == "paused"
+            and st.button(_("Go on"), icon=":material/play_arrow:", key="experiment-go", type="primary")
         ):
             do(lambda: house.experiments.go(kept.id, typed_keys()))
         if kept.status == "paused":
@@ -88,6 +97,7 @@ def _by_arm(
     table(pd.DataFrame(lines), {"Progress": bar})
 
 
+@offered(Access.RUN)
 def _budget(house: Courthouse, kept: StoredExperiment) -> None:
     """Another budget: money, and calls or tokens where they are limited."""
     with st.popover(_("Budget"), icon=":material/payments:"):

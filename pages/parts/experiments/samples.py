@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import CaseSample, add_sample, samples
 from courtroom.language import _
 from pages.parts.shared.inert import literal
+from pages.parts.shared.offered import offered
 
 
+@offered(Access.RUN)
 def sample_buttons(house: Courthouse) -> None:
     """A button for each; one that is here already says so."""
     here = {info.name for info in house.datasets.list()}

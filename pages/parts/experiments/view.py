@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from courtroom.access.account import Resource
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.results import ExperimentResults
@@ -18,6 +19,7 @@ from pages.parts.experiments.breakdown_view import breakdown_view
 from pages.parts.experiments.cells_view import downloads, every_cell, failures
 from pages.parts.experiments.progress import leave, progress_view
 from pages.parts.shared.inert import literal
+from pages.parts.shared.share_view import share_popover
 from pages.parts.shared.table import in_language
 from pages.parts.shared.units import money
 
@@ -43,6 +45,7 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
                 "The version of the dataset is part of the experiment: a dataset that changes later changes nothing."
             ),
         )
+        share_popover(house, Resource(kind="experiment", id=kept.id))
         if st.button(_("All experiments"), icon=":material/arrow_back:", key="experiment-back"):
             leave()
     drawn = (kept.status, _ended(house, kept.id))
@@ -69,10 +72,24 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
         _shown(house, found)
     audits_view(house, found)
     every_cell(found)
-    downloads(found)
+    downloads(house, found)
 
 
-def _shown(house: Courthouse, found: ExperimentResults) -> None:
+def experiment_to_read(house: Courthouse, kept: StoredExperiment) -> None:
+    """The same for who came by a link: its table and figures, and no way to its runs."""
+    st.title(literal(kept.experiment.title or kept.name))
+    counts = house.experiments.store.counts(kept.id)
+    done = sum(many for (_arm, state), many in counts.items() if state == "done")
+    st.caption(_("{done} of {values} cells are done.", done=f"{done:,}", values=f"{sum(counts.values()):,}"))
+    if not _ended(house, kept.id):
+        st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
+        return
+    found = _results(house, kept.id, tuple(sorted(counts.items())), kept.experiment.model_dump_json())
+    if found.table.lines:
+        _shown(house, found, to_runs=False)
+
+
+def _shown(house: Courthouse, found: ExperimentResults, *, to_runs: bool = True) -> None:
     groups = found.table.groups
     group = (
         st.selectbox(_("Cases"), groups, key="experiment-group", format_func=translated)
@@ -113,7 +130,7 @@ def _shown(house: Courthouse, found: ExperimentResults) -> None:
         )
         st.plotly_chart(draw_frontier(found.table, group, measure, theme), key="experiment-frontier")
     breakdown_view(found, group, measure, theme)
-    if measure.each is not None:
+    if measure.each is not None and to_runs:
         _matrix(house, found, group, measure, theme)
 
 

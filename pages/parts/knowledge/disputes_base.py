@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from pydantic import ValidationError
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.explain import explain
 from courtroom.cases.precedent import Precedent, PrecedentBatch
@@ -84,7 +86,7 @@ def disputes_base(house: Courthouse) -> None:
         file = st.file_uploader(
             _("JSON or JSONL"), type=["json", "jsonl"], help=_("The fields are those of the export.")
         )
-        if file and st.button(_("Take in"), type="primary"):
+        if may(Access.RUN) and file and st.button(_("Take in"), type="primary"):
             report = base.import_file(file.getvalue())
             if report.taken:
                 st.success(_("{taken} precedents taken in.", taken=len(report.taken)))
@@ -162,20 +164,22 @@ def _one(house: Courthouse, precedent: Precedent, similarity: float | None) -> N
                 _("Norms, one a line"), "\n".join(precedent.norms), key=f"norms-{precedent.id}", height=160
             )
             norms_now = tuple(line.strip() for line in text.splitlines() if line.strip())[:8]
-            if norms_now != precedent.norms and st.button(
-                _("Save the norms"), key=f"save-{precedent.id}", type="primary"
+            if (
+                may(Access.RUN)
+                and norms_now != precedent.norms
+                and st.button(_("Save the norms"), key=f"save-{precedent.id}", type="primary")
             ):
                 house.knowledge.precedents.add([precedent.model_copy(update={"norms": norms_now})])
                 st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(literal(precedent.source))
-            if st.button(
+            if may(Access.RUN) and st.button(
                 _("Distil anew"),
                 key=f"distil-{precedent.id}",
                 help=_("By the offline model; choose another below the list."),
             ):
                 _distil(house, [precedent], OFFLINE)
-            if st.button(_("Delete"), key=f"delete-{precedent.id}", icon=":material/delete:"):
+            if may(Access.OWN) and st.button(_("Delete"), key=f"delete-{precedent.id}", icon=":material/delete:"):
                 st.session_state["deleted_precedent"] = precedent
                 house.knowledge.precedents.delete(precedent.id)
                 st.rerun()

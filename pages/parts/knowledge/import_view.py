@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, How
 from courtroom.language import _, translated
 from pages.parts.shared.inert import literal
+from pages.parts.shared.offered import offered
 
 LIVE_S = 0.5
 SHOWN = "imported-into"
@@ -21,6 +23,7 @@ FORMS = {
 }
 
 
+@offered(Access.RUN)
 def import_view(house: Courthouse, into: str) -> None:
     """The form, and what is under way."""
     if into not in FORMS:

@@ -7,6 +7,8 @@ from datetime import datetime
 import streamlit as st
 from pydantic import ValidationError
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure, Source
@@ -91,8 +93,10 @@ def _lesson(house: Courthouse, taught: Taught) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             if taught.run:
                 st.link_button(_("Open the run"), f"/deliberation?run={taught.run}")
-            if taught.undone is None and st.button(
-                _("Undo this step"), key=f"undo-{taught.seq}", icon=":material/undo:"
+            if (
+                may(Access.OWN)
+                and taught.undone is None
+                and st.button(_("Undo this step"), key=f"undo-{taught.seq}", icon=":material/undo:")
             ):
                 try:
                     house.knowledge.lessons.undo(taught.seq)

@@ -8,6 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.figures.confidence import draw_confidence
@@ -79,7 +81,7 @@ def _snapshots(house: Courthouse) -> None:
     with st.expander(_("Snapshots"), icon=":material/photo_camera:"):
         st.caption(_("A run sees the snapshot that its setup names. It never changes, whatever is learned afterwards."))
         name = st.text_input(_("Name of the memory as it is now"), key="snapshot-name", max_chars=60)
-        if st.button(_("Take a snapshot"), key="snapshot-take", disabled=not name.strip()):
+        if may(Access.RUN) and st.button(_("Take a snapshot"), key="snapshot-take", disabled=not name.strip()):
             try:
                 house.knowledge.snapshot(name.strip())
             except CourtroomError as error:

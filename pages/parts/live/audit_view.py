@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
@@ -19,6 +21,7 @@ from courtroom.questions.shown import call_before, new_in
 from pages.parts.live.asking import waits
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.offered import offered
 from pages.parts.shared.records import read
 from pages.parts.shared.table import table
 from pages.parts.shared.units import count, many, money
@@ -92,12 +95,13 @@ def _audit(house: Courthouse, record: Record, this: Audited, can: Sequence[Audit
         )
     calls = tuple(one.call.path for one in can) if whole else (this.call.path,)
     wanted = (run, calls, seeds)
-    if st.button(_("What would it take?"), key=f"estimate-{this.call.path}"):
+    if may(Access.RUN) and st.button(_("What would it take?"), key=f"estimate-{this.call.path}"):
         st.session_state["audit-planned"] = wanted
     if st.session_state.get("audit-planned") == wanted:
         _start(house, record, calls, seeds)
 
 
+@offered(Access.RUN)
 def _start(house: Courthouse, record: Record, calls: Sequence[str], seeds: int) -> None:
     """What it takes, shown before the button that starts it."""
     plan = house.audits.plan(record, calls, seeds)

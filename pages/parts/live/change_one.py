@@ -7,6 +7,7 @@ from itertools import groupby, zip_longest
 
 import streamlit as st
 
+from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import value_at
 from courtroom.engine.knobs import leaves
@@ -18,12 +19,14 @@ from courtroom.sweeps.plan import Variant, applied
 from courtroom.sweeps.proposals import proposals
 from pages.parts.shared.house import look_at
 from pages.parts.shared.inert import literal
+from pages.parts.shared.offered import offered
 
 MOST = 6
 WAIT_S = 8.0
 """How long the page waits for the other run before it shows it as it goes on."""
 
 
+@offered(Access.RUN)
 def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """A few single changes that the case and the setup offer, and one button; worked out when it is opened."""
     opened = st.popover(

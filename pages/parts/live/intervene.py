@@ -10,6 +10,8 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import may
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import value_at
@@ -21,10 +23,13 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.models.schema import schema_of
+from courtroom.sharing.rules import may_change
 from pages.parts.live.change_form import change_form
 from pages.parts.shared.answer_form import answer_fields
 from pages.parts.shared.inert import literal
+from pages.parts.shared.offered import offered
 from pages.parts.shared.units import moment
+from pages.parts.shared.your_name import your_name
 
 Do = Callable[[Action], None]
 
@@ -35,10 +40,12 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
     if record.interventions:
         _listed(house, record)
     waits = record.run.status in ("paused", "failed") or house.runner.interrupted(run)
-    if not waits or record.run.imported:
+    if not waits or record.run.imported or not may_change(house.database, Resource(kind="run", id=run)):
         return
     seen_before = st.session_state.get(f"seen-interventions-{run}")
     st.session_state[f"seen-interventions-{run}"] = house.store.interventions.count(run)
+    if not may(Access.RUN):
+        return
     # Its state is kept here and not in the browser, so that a click is not lost while the page is drawn anew.
     with st.expander(_("Intervene"), key=f"intervene-{run}", icon=":material/pan_tool:", on_change="rerun"):
         st.caption(
@@ -46,9 +53,7 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
                 "The run waits. What you do here takes effect when it goes on, is listed, and travels with every fork and export."
             )
         )
-        who = st.text_input(
-            _("Your name"), st.session_state.get("who", ""), placeholder=_("somebody"), key=f"who-{run}"
-        )
+        who = your_name(f"who-{run}", _("somebody"))
         st.session_state["who"] = who
         way = st.segmented_control(
             _("What"),
@@ -220,8 +225,11 @@ def _seat(house: Courthouse, record: Record, do: Do) -> None:
             do(ChangeSetup(key=f"members.{chosen}", value=spec))
 
 
+@offered(Access.RUN)
 def seats(house: Courthouse, record: Record) -> None:
     """The links of all seats that persons have, and who is waited for."""
+    if not may_change(house.database, Resource(kind="run", id=record.run.id)):
+        return
     setup = house.interventions.next_setup(record)
     members = house.procedures[record.run.procedure].panel(setup)
     persons = [member for member in members if member.spec.id == "person"]

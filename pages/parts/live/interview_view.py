@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
@@ -17,6 +19,7 @@ from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.records import read
 from pages.parts.shared.units import moment, money
+from pages.parts.shared.your_name import your_name
 
 
 def interview_view(house: Courthouse, record: Record, after: Called | None) -> None:
@@ -43,10 +46,10 @@ def interview_view(house: Courthouse, record: Record, after: Called | None) -> N
         waiting = f"interview-{run}-{after.path}"
         if waits(waiting, _("The question is being asked.")):
             return
+        if not may(Access.RUN):
+            return
         with st.form(f"ask-{run}-{after.path}", border=False, clear_on_submit=True):
-            who = st.text_input(
-                _("Your name"), st.session_state.get("who", ""), max_chars=80, placeholder=_("somebody")
-            )
+            who = your_name(placeholder=_("somebody"))
             question = st.text_area(_("Your question"), max_chars=LONGEST)
             if not st.form_submit_button(_("Ask")):
                 return

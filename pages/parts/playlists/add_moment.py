@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from pydantic import ValidationError
 
+from courtroom.access.account import Access
 from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
@@ -12,11 +13,13 @@ from courtroom.language import _
 from courtroom.questions.playlists import Playlist, Stop
 from courtroom.room.scene import RoomScene
 from pages.parts.shared.inert import literal
+from pages.parts.shared.offered import offered
 
 NEW = ""
 
 
 @st.dialog("Add this moment to a playlist")
+@offered(Access.RUN)
 def add_moment(house: Courthouse, run: str, at: int, title: str) -> None:
     """Which playlist, and a sentence on the moment."""
     names = house.playlists.names()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from pages.parts.shared.inert import literal
+from pages.parts.shared.offered import offered
 
 
+@offered(Access.RUN)
 def import_run(house: Courthouse) -> None:
     """Takes the file of a run in and opens it."""
     with st.popover(_("Import run"), icon=":material/upload_file:"):

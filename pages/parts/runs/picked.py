@@ -6,15 +6,19 @@ import streamlit as st
 from pydantic import ValidationError
 
 from courtroom import report
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
-from courtroom.engine.store import Deleted
+from courtroom.engine.deleted import Deleted
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import MOST
 from courtroom.evaluation.run_list import RunList
 from courtroom.language import _, translated
+from pages.parts.shared.download import download
 from pages.parts.shared.inert import literal
 from pages.parts.shared.units import many
+from pages.parts.shared.your_name import your_name
 
 MOST_AT_ONCE = 100
 """So many can be marked, exported or deleted at once: what is deleted is kept in memory, to be brought back."""
@@ -91,15 +95,15 @@ def _many(house: Courthouse, runs: list[str]) -> None:
         st.switch_page("pages/compare.py")
     with st.popover(_("Star or tag"), icon=":material/bookmark_add:"):
         _mark(house, runs)
-    st.download_button(
+    download(
+        house,
         _("Export"),
         lambda: report.as_zip(house.files.export(run) for run in runs),
         "runs.zip",
-        "application/zip",
-        icon=":material/download:",
-        help=_("One zip with a JSON file for each run. Each file can be imported by another Courtroom."),
+        mime="application/zip",
+        help_=_("One zip with a JSON file for each run. Each file can be imported by another Courtroom."),
     )
-    if st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
+    if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
         try:
             st.session_state[DELETED] = delete(house, runs)
         except CourtroomError as error:
@@ -111,7 +115,7 @@ def _many(house: Courthouse, runs: list[str]) -> None:
 
 def _mark(house: Courthouse, runs: list[str]) -> None:
     with st.form("mark-selected", border=False):
-        who = st.text_input(_("Your name"), st.session_state.get("who", ""), max_chars=80).strip()
+        who = your_name()
         star = st.toggle(_("Star"))
         tags = st.multiselect(_("Tags to add"), house.marks.tags(), accept_new_options=True, format_func=translated)
         if not st.form_submit_button(_("Mark these runs")):

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import seating
 from courtroom.errors import CourtroomError
@@ -15,6 +16,7 @@ from courtroom.panel.files import checked, read_panel, write_csv, write_yaml
 from courtroom.panel.personas import Persona
 from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import literal
+from pages.parts.shared.offered import offered
 from pages.parts.shared.units import many
 
 DELETED = "deleted_panel"
@@ -61,6 +63,7 @@ def _seat(draft: SetupDraft, panel: Sequence[Persona]) -> None:
     st.toast(_("{panel} seated.", panel=many(len(panel), "person")))
 
 
+@offered(Access.RUN)
 def _save(house: Courthouse, jury: Sequence[dict[str, Any]]) -> None:
     with st.form("panel-save", border=False, clear_on_submit=True):
         name = st.text_input(_("Name of the panel"), placeholder=_("seven neighbours"), max_chars=80)
@@ -68,6 +71,7 @@ def _save(house: Courthouse, jury: Sequence[dict[str, Any]]) -> None:
             _try(lambda: house.panels.save(name, checked(jury)))
 
 
+@offered(Access.RUN)
 def _change(house: Courthouse, chosen: str) -> None:
     with st.form("panel-rename", border=False):
         name = st.text_input(_("New name"), chosen, max_chars=80, key=f"panel-name-{chosen}")

@@ -7,6 +7,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
@@ -26,7 +28,7 @@ def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure, case:
         st.subheader(_("Saved setups"))
         with st.form("save", clear_on_submit=True, border=False):
             name = st.text_input(_("Name"), placeholder=_("seven strangers"))
-            if st.form_submit_button(_("Save"), icon=":material/save:") and name.strip():
+            if st.form_submit_button(_("Save"), icon=":material/save:", disabled=not may(Access.RUN)) and name.strip():
                 house.setups.save(name.strip(), draft.shared())
                 st.toast(_("Saved as {name}.", name=literal(name.strip())))
         names = house.setups.names()
@@ -37,7 +39,7 @@ def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure, case:
                 st.markdown(literal(saved))
                 if st.button(_("Load"), key=f"load-{saved}"):
                     _load(house, draft, json.dumps(house.setups.load(saved)), procedure)
-                if st.button(_("Delete"), key=f"delete-{saved}"):
+                if may(Access.RUN) and st.button(_("Delete"), key=f"delete-{saved}"):
                     st.session_state["deleted_setup"] = (saved, house.setups.load(saved))
                     house.setups.delete(saved)
                     st.rerun()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from courtroom.access.account import Resource
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check
 from courtroom.cases.dispute import SIDES, ChatMessage, Dispute, Evidence
@@ -13,8 +14,11 @@ from courtroom.cases.files import write_json, write_zip
 from courtroom.courthouse import Courthouse
 from courtroom.figures.palette import tone
 from courtroom.language import _
+from courtroom.sharing.rules import may_change
+from pages.parts.shared.download import download
 from pages.parts.shared.inert import escaped, inert, literal
 from pages.parts.shared.media_view import medium_view
+from pages.parts.shared.share_view import share_popover
 
 MARKS = {"buyer": "●", "seller": "■"}
 
@@ -27,20 +31,27 @@ def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> Non
             st.rerun()
         if st.button(_("Hear this case"), type="primary", icon=":material/gavel:"):
             hear(case.id)
-        st.download_button(
-            _("JSON"), write_json(case), f"{case.id}.json", "application/json", icon=":material/download:"
-        )
-        st.download_button(
+        of = Resource(kind="case", id=case.id)
+        download(house, _("JSON"), write_json(case), f"{case.id}.json", of, mime="application/json")
+        download(
+            house,
             _("ZIP with media"),
             lambda: write_zip(case, house.media),
             f"{case.id}.zip",
-            "application/zip",
-            icon=":material/download:",
+            of,
+            mime="application/zip",
         )
-        if not house.library.is_sample(case.id) and st.button(_("Delete"), icon=":material/delete:"):
-            st.session_state["deleted_case"] = house.library.delete(case.id)
-            del st.query_params["case"]
-            st.rerun()
+        if not house.library.is_sample(case.id):
+            share_popover(house, of)
+            if may_change(house.database, of) and st.button(_("Delete"), icon=":material/delete:"):
+                st.session_state["deleted_case"] = house.library.delete(case.id)
+                del st.query_params["case"]
+                st.rerun()
+    case_body(house, case)
+
+
+def case_body(house: Courthouse, case: Case) -> None:
+    """The case itself, to be read."""
     st.title(literal(case.title))
     if case.source:
         st.caption(literal(case.source))

@@ -8,6 +8,8 @@ from typing import Literal
 import streamlit as st
 
 from courtroom import report
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.control import BREAKS
 from courtroom.engine.procedure import Procedure
@@ -16,10 +18,13 @@ from courtroom.engine.setup import Budget
 from courtroom.engine.store import READ_ONLY
 from courtroom.errors import CourtroomError
 from courtroom.language import _, translated
+from courtroom.sharing.rules import may_change
 from pages.parts.audience.presenter import invite_button
 from pages.parts.live.change_one import change_one
+from pages.parts.shared.download import download
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.share_view import share_view
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),
@@ -42,10 +47,12 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
     interrupted = house.runner.interrupted(run.id)
     icon, word, colour = STATUS["paused" if interrupted else status]
     runner = house.runner
+    of = Resource(kind="run", id=run.id)
+    mine = may_change(house.database, of)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
         idle = status in ("paused", "failed") or interrupted
-        if status != "done" and not run.imported:
+        if status != "done" and not run.imported and mine:
             if st.button(
                 _("Step"),
                 key="do-step",
@@ -99,7 +106,8 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 )  # fmt: skip
                 if tuple(breaks) != run.control.breaks:
                     runner.set_breaks(run.id, house.store.control(run.id).model_copy(update={"breaks": tuple(breaks)}))
-        if record.events and st.button(
+        forks = record.events and may(Access.RUN)
+        if forks and st.button(
             _("Fork"),
             key="do-fork",
             icon=":material/fork_right:",
@@ -107,35 +115,15 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         ):
             st.session_state["fork"] = run.id
             st.switch_page("pages/setup.py", query_params={"fork": run.id})
-        if status == "done":
+        if status == "done" and may(Access.RUN):
             change_one(house, procedure, record)
-        invite_button(house, procedure, record)
+        if mine:
+            invite_button(house, procedure, record)
         with st.popover(_("Share")):
             st.caption(_("This address opens the same run, also in another browser:"))
             st.code(f"{st.context.url}?run={run.id}", language=None, wrap_lines=True)
-            st.download_button(
-                _("HTML report"),
-                lambda: report.as_html(
-                    *(record, procedure, house.answers, house.media, house.beside.of(run.id)),
-                    sure=house.experiments.repeats.sentence(run.id),
-                ),
-                f"{run.id}.html", "text/html",
-                icon=":material/article:", help=_("One page with everything inside; opens without the app."),
-            )  # fmt: skip
-            st.download_button(
-                _("JSON"),
-                lambda: house.files.export(run.id)[1],
-                f"{run.id}.json",
-                "application/json",
-                icon=":material/data_object:",
-            )
-            for own in procedure.exports:
-                st.download_button(
-                    declared(own.title),
-                    partial(own.write, record, house.answers),
-                    f"{run.id}-{own.file}",
-                    icon=":material/dataset:",
-                )
+            share_view(house, of)
+            _downloads(house, procedure, record, of)
     if run.imported:
         st.caption(
             _(":material/lock: {read_only} A fork of it can go on, and asks every question anew.", read_only=READ_ONLY)
@@ -150,8 +138,37 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         st.warning(literal(trouble))
     elif run.reason:
         st.caption(literal(run.reason))
-    if status == "paused" and "budget" in run.reason and not run.imported:
+    if status == "paused" and "budget" in run.reason and not run.imported and mine:
         _raise_budget(house, record)
+
+
+def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Resource) -> None:
+    run = record.run.id
+    download(
+        house,
+        _("HTML report"),
+        lambda: report.as_html(
+            *(record, procedure, house.answers, house.media, house.beside.of(run)),
+            sure=house.experiments.repeats.sentence(run),
+        ),
+        f"{run}.html",
+        of,
+        mime="text/html",
+        icon=":material/article:",
+        help_=_("One page with everything inside; opens without the app."),
+    )
+    download(
+        house,
+        _("JSON"),
+        lambda: house.files.export(run)[1],
+        f"{run}.json",
+        of,
+        mime="application/json",
+        icon=":material/data_object:",
+    )
+    for own in procedure.exports:
+        write = partial(own.write, record, house.answers)
+        download(house, declared(own.title), write, f"{run}-{own.file}", of, icon=":material/dataset:")
 
 
 def _raise_budget(house: Courthouse, record: Record) -> None:

@@ -24,7 +24,7 @@ def family_view(house: Courthouse, run: str, marks: Sequence[str] = ()) -> None:
     """All runs of the family; those in `marks` stand out."""
     for one in house.family(run, SHOWN):
         _line(one, one.run.id in (marks or (run,)))
-    if (more := len(house.store.kin_ids(run)) - SHOWN) > 0:
+    if (more := len(house.store.families.ids(run)) - SHOWN) > 0:
         st.caption(_("and {kin} more", kin=more))
 
 

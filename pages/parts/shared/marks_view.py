@@ -13,6 +13,7 @@ from courtroom.language import _, translated
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.units import moment
+from pages.parts.shared.your_name import your_name
 
 
 class ByMarks(TypedDict):
@@ -51,7 +52,7 @@ def _shown(mark: Mark) -> None:
 
 def _form(house: Courthouse, run: str, target: str) -> None:
     key = f"{run}-{target}"
-    who = st.text_input(_("Your name"), st.session_state.get("who", ""), max_chars=80, key=f"reviewer-{key}").strip()
+    who = your_name(f"reviewer-{key}")
     mine = house.marks.one(run, target, who) or Mark(target=target, reviewer=who or "?")
     with st.form(f"mark-{key}-{who}", border=False):
         star = st.toggle(_("Star"), mine.star)

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
@@ -16,6 +17,7 @@ from courtroom.sweeps.plan import KINDS, Axis, SweepPlan, grid, singly
 from courtroom.sweeps.sweeper import SweepEstimate
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.offered import offered
 from pages.parts.shared.records import read
 from pages.parts.shared.run_choice import runs_to_choose
 from pages.parts.shared.table import heads
@@ -28,6 +30,7 @@ AT_ONCE = 30
 WAYS = ("What would change this verdict?", "Choose what to vary")
 
 
+@offered(Access.RUN)
 def sweep_form(house: Courthouse, wanted: str | None) -> None:
     """Base run, way, variants, estimate, start."""
     rows = runs_to_choose(house, "sweep-search", [wanted] if wanted else [], "done")

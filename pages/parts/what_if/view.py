@@ -9,6 +9,8 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
+from courtroom.access.account import Access
+from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Choice
 from courtroom.errors import CourtroomError
@@ -107,14 +109,22 @@ def _progress(house: Courthouse, sweep: Sweep, cells: list[SweepCell]) -> None:
     icon, word, colour = STATUS[sweep.status]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(translated(word), icon=icon, color=colour)
-        if sweep.status == "running" and st.button(_("Pause"), icon=":material/pause:", key="sweep-pause"):
+        if (
+            may(Access.RUN)
+            and sweep.status == "running"
+            and st.button(_("Pause"), icon=":material/pause:", key="sweep-pause")
+        ):
             _do(lambda: house.sweeps.pause(sweep.id))
-        if sweep.status == "paused" and st.button(
-            _("Go on"), icon=":material/play_arrow:", key="sweep-go", type="primary"
+        if (
+            may(Access.RUN)
+            and sweep.status == "paused"
+            and st.button(_("Go on"), icon=":material/play_arrow:", key="sweep-go", type="primary")
         ):
             _do(lambda: house.sweeps.go(sweep.id, typed_keys()))
-        if sweep.status in ("running", "paused") and st.button(
-            _("Cancel"), icon=":material/cancel:", key="sweep-cancel"
+        if (
+            may(Access.RUN)
+            and sweep.status in ("running", "paused")
+            and st.button(_("Cancel"), icon=":material/cancel:", key="sweep-cancel")
         ):
             _do(lambda: house.sweeps.cancel(sweep.id))
         with st.popover(_("Delete"), icon=":material/delete:"):

@@ -1,0 +1,214 @@
+"""The accounts of this server: who has signed in, what each may do, and how much each may spend."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator
+
+from courtroom.access.account import Access, Account, Resource, Visibility
+from courtroom.access.acting import acting, needs
+from courtroom.errors import CourtroomError
+from courtroom.settings import Settings
+from courtroom.sharing.actions import note
+from courtroom.store.connection import StoredRow
+from courtroom.store.database import Database
+from courtroom.store.failures import FAILURES
+from courtroom.store.rows import read, read_all
+from courtroom.strict import Strict
+
+FRESH_S = 1.0
+"""For so long an account that was read counts: a change of somebody's access holds after this time in all processes."""
+SEEN_S = 3600.0
+"""How exactly it is noted when somebody was here."""
+LONGEST = 200
+MOST = 1000
+
+log = logging.getLogger(__name__)
+
+
+def _plain(text: object) -> str:
+    """What a provider says, in one line that any database and page takes."""
+    return "".join(c for c in str(text or "") if c.isprintable())[:LONGEST].strip()
+
+
+Plain = Annotated[str, BeforeValidator(_plain)]
+
+
+class Identity(Strict):
+    """Who somebody is, as an OpenID provider states it."""
+
+    issuer: str
+    subject: str
+    """Never changes and is nobody else's at this issuer."""
+    name: Plain = ""
+    email: Plain = ""
+    verified: bool = False
+    """Whether the provider knows that the e-mail address is this person's."""
+
+    @property
+    def id(self) -> str:
+        """The id of the account: the same for the same issuer and subject, and nobody else's."""
+        return hashlib.sha256(f"{len(self.issuer)} {self.issuer} {self.subject}".encode(errors="replace")).hexdigest()[
+            :24
+        ]
+
+
+class KnownAccount(Strict):
+    """Somebody who has signed in here."""
+
+    id: str
+    name: str
+    email: str
+    access: Access
+    budget: float | None
+    """US dollars that the person's runs may cost in a month; None is no limit."""
+    first: float
+    last: float
+    """When the person was here for the first and the last time, in seconds since the epoch."""
+
+    @property
+    def called(self) -> str:
+        """What to call the person."""
+        return self.name or self.email or self.id
+
+
+class AccountStore:
+    """Reads and writes accounts. Methods may be called from any thread.
+
+    Args:
+        owners: e-mail addresses of those who are owners whatever else is said of them.
+        newcomers: the access of everybody else who signs in for the first time.
+        makes: who sees what people make, until they say otherwise.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        owners: Iterable[str] = (),
+        newcomers: Access = Access.LOOK,
+        makes: Visibility = "private",
+    ) -> None:
+        self._database, self._newcomers, self._makes = database, newcomers, makes
+        self._owners = frozenset(one.strip().casefold() for one in owners) - {""}
+        self._fresh: dict[Identity, tuple[float, Account]] = {}
+
+    @classmethod
+    def of(cls, database: Database, settings: Settings) -> Self:
+        """As the settings say it."""
+        return cls(database, settings.owners.split(","), Access[settings.newcomers.upper()], settings.visibility)
+
+    def arrive(self, who: Identity) -> Account:
+        """The account of somebody who has signed in, at most a second old; it is made at the first time.
+
+        Raises:
+            ServerError: the store can't be read, or does not take a newcomer.
+        """
+        kept = self._fresh.get(who)
+        if kept and time.monotonic() - kept[0] < FRESH_S:
+            return kept[1]
+        row = self._find(who.id) or self._enter(who)
+        now = time.time()
+        if now - row.last > SEEN_S or (row.name, row.email) != (who.name, who.email):
+            try:
+                self._database.connection.execute(
+                    "UPDATE accounts SET name = ?, email = ?, last = ? WHERE id = ?", (who.name, who.email, now, who.id)
+                )
+            except FAILURES:  # such as a full disk: whoever has an account comes in all the same
+                log.warning("it could not be noted that %s was here", who.id, exc_info=True)
+        access = Access.OWN if self._listed(who) else row.access
+        found = Account(
+            id=row.id, name=who.name or who.email or row.id, email=who.email, access=access, makes=self._makes
+        )
+        if len(self._fresh) >= MOST:
+            self._fresh.clear()
+        self._fresh[who] = (time.monotonic(), found)
+        return found
+
+    @needs(Access.OWN)
+    def all(self) -> list[KnownAccount]:
+        """All accounts, who was here last first."""
+        rows = self._database.connection.execute("SELECT * FROM accounts ORDER BY last DESC, id").fetchall()
+        return read_all(rows, known)[0]
+
+    @needs(Access.OWN)
+    def give(self, account: str, access: Access) -> None:
+        """Give somebody an access; it holds at once.
+
+        Raises:
+            CourtroomError: there is no such account, or it is that of the person who asks.
+        """
+        me = acting()
+        if me is not None and me.id == account:
+            raise CourtroomError("Nobody changes the own access. Ask another owner.")
+        with self._database.transaction():
+            self._set(account, "access", int(access))
+            note(self._database, "give-access", Resource(kind="account", id=account), access.name.lower())
+
+    @needs(Access.OWN)
+    def allow(self, account: str, budget: float | None) -> None:
+        """Set what somebody's runs may cost in a month, in US dollars; None is no limit.
+
+        Raises:
+            CourtroomError: there is no such account, or the amount is none.
+        """
+        if budget is not None and not 0 <= budget < 1e9:
+            raise CourtroomError("A budget is an amount of US dollars, such as 20.")
+        with self._database.transaction():
+            self._set(account, "budget", budget)
+            note(self._database, "give-access", Resource(kind="account", id=account), str(budget))
+
+    def budget(self, account: str) -> float | None:
+        """What somebody's runs may cost in a month, in US dollars; None is no limit."""
+        found = self._find(account)
+        return found.budget if found else None
+
+    def spent(self, account: str) -> float:
+        """US dollars that somebody's runs have cost in this month, deleted ones too, as far as prices are known."""
+        row = self._database.connection.execute(
+            "SELECT money FROM spending WHERE account = ? AND month = ?", (account, this_month())
+        ).fetchone()
+        return float(row["money"]) if row else 0.0
+
+    def _set(self, account: str, column: str, value: float | None) -> None:
+        done = self._database.connection.execute(f"UPDATE accounts SET {column} = ? WHERE id = ?", (value, account))
+        if done.rowcount != 1:
+            raise CourtroomError("There is no such account. See all on the page “People”.")
+        self._fresh.clear()
+
+    def _listed(self, who: Identity) -> bool:
+        return who.verified and who.email.casefold() in self._owners
+
+    def _find(self, account: str) -> KnownAccount | None:
+        row = self._database.connection.execute("SELECT * FROM accounts WHERE id = ?", (account,)).fetchone()
+        return known(row) if row else None
+
+    def _enter(self, who: Identity) -> KnownAccount:
+        now, access = time.time(), Access.OWN if self._listed(who) else self._newcomers
+        self._database.connection.execute(
+            "INSERT INTO accounts (id, issuer, subject, name, email, access, first, last) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT DO NOTHING",
+            (who.id, who.issuer, who.subject, who.name, who.email, int(access), now, now),
+        )
+        found = self._find(who.id)
+        assert found is not None
+        return found
+
+
+def this_month() -> str:
+    """The month of the budgets, such as `2026-11`; it begins at midnight UTC."""
+    return time.strftime("%Y-%m", time.gmtime())
+
+
+def known(row: StoredRow | Mapping[str, Any]) -> KnownAccount:
+    """An account from its row.
+
+    Raises:
+        Unreadable: the row is damaged.
+    """
+    fields = ("id", "name", "email", "access", "budget", "first", "last")
+    return read("account", row["id"], lambda: KnownAccount.model_validate({name: row[name] for name in fields}))

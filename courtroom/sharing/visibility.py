@@ -1,0 +1,45 @@
+"""Says who may see something that is there already; what follows it is seen by the same people."""
+
+from __future__ import annotations
+
+from courtroom.access.account import Resource, Visibility
+from courtroom.sharing.actions import note
+from courtroom.sharing.rules import NOBODYS, demand_change, owned
+from courtroom.store.database import Database
+
+FOLLOWING = {
+    "experiment": (
+        "SELECT DISTINCT 'run' AS kind, runs.id AS id FROM experiment_cells JOIN runs ON runs.id = experiment_cells.run"
+        " WHERE experiment = :id",
+    ),
+    "run": (
+        "SELECT 'sweep' AS kind, id FROM sweeps WHERE base = :id",
+        "SELECT DISTINCT 'run' AS kind, runs.id AS id FROM sweeps JOIN sweep_runs ON sweep_runs.sweep = sweeps.id"
+        " JOIN runs ON runs.id = sweep_runs.run WHERE sweeps.base = :id AND sweep_runs.run <> :id",
+    ),
+}
+"""What is seen by who sees something of a kind: the runs of an experiment, what-ifs on a run with their runs."""
+
+
+def share(database: Database, resource: Resource, visibility: Visibility) -> None:
+    """Say who may see this besides whose it is, and with it what follows it.
+
+    Raises:
+        Forbidden: it is not the person's own.
+    """
+    demand_change(database, resource)
+    with database.transaction() as db:
+        account = owned(database, resource).account or NOBODYS
+        values = {"kind": resource.kind, "id": resource.id, "account": account, "visibility": visibility}
+        put = "ON CONFLICT (kind, id) DO UPDATE SET visibility = excluded.visibility"
+        db.execute(
+            "INSERT INTO ownership (kind, id, account, visibility) VALUES (:kind, :id, :account, :visibility) " + put,
+            values,
+        )
+        for found in FOLLOWING.get(resource.kind, ()):
+            db.execute(
+                "INSERT INTO ownership (kind, id, account, visibility)"
+                f" SELECT kind, id, :account, :visibility FROM ({found}) AS followers WHERE 1 = 1 {put}",
+                values,
+            )
+        note(database, "share", resource, visibility)

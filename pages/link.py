@@ -1,0 +1,109 @@
+"""One run, case or experiment, to be read: what a link opens until it expires, or what is public. No way leads from it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from courtroom.access.account import Resource
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
+from courtroom.sharing.links import GONE, Links, NoSuchLink
+from courtroom.sharing.rules import owned
+from pages.parts.experiments.view import experiment_to_read
+from pages.parts.live.room_view import room_view
+from pages.parts.live.verdict_view import verdict_view
+from pages.parts.live.votes_view import votes_view
+from pages.parts.shared.alone_link import remember
+from pages.parts.shared.blocks_view import blocks_view
+from pages.parts.shared.case_view import case_body
+from pages.parts.shared.controls import STATUS
+from pages.parts.shared.heading import heading
+from pages.parts.shared.house import courthouse
+from pages.parts.shared.inert import declared, literal
+from pages.parts.shared.records import read
+from pages.parts.shared.units import moment
+
+PUBLIC = "public"
+"""Names what is public in the address, such as `?public=run:ID`; kept in the session."""
+LOOK_S = 5.0
+"""How often an open page looks whether its link still opens it, and whether a run has gone on."""
+
+
+def run_to_read(house: Courthouse, run: str) -> None:
+    """A run: its room, how it ended, its votes, what its procedure shows of it."""
+    record = read(house, run)
+    procedure = house.procedures[record.run.procedure].about(record.case)
+    heading(record.run.title)
+    icon, word, colour = STATUS[record.run.status]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge(translated(word), icon=icon, color=colour)
+        st.caption(_("{title} · run {run}", title=literal(procedure.title), run=literal(run)))
+    room_view(record, procedure)
+    if record.run.verdict:
+        verdict_view(record, procedure)
+    if any(role.votes for role in procedure.roles):
+        votes_view(procedure, record)
+    for view in procedure.views:
+        st.subheader(declared(view.title))
+        st.caption(declared(view.help))
+        blocks_view(view.draw(record), procedure, key=f"{run}-{view.name}")
+
+
+def to_read(house: Courthouse, opens: Resource) -> None:
+    """What the link opens."""
+    if opens.kind == "run":
+        run_to_read(house, opens.id)
+    elif opens.kind == "case":
+        case_body(house, house.library.case(opens.id))
+    elif opens.kind == "experiment":
+        experiment_to_read(house, house.experiments.store.experiment(opens.id))
+
+
+def addressed(house: Courthouse, links: Links, token: str) -> Resource:
+    """What the address names.
+
+    Raises:
+        NoSuchLink: nothing that is open to who has it.
+    """
+    public: str = st.query_params.get(PUBLIC) or st.session_state.get(PUBLIC, "")
+    if token or not public:
+        return links.opened(token)
+    st.session_state[PUBLIC] = public
+    kind, _colon, name = public.partition(":")
+    resource = Resource(kind=kind, id=name)
+    if owned(house.database, resource).visibility != "public":
+        raise NoSuchLink(GONE)
+    return resource
+
+
+house = courthouse()
+links, token = Links(house.database), remember()
+try:
+    opens = addressed(house, links, token)
+    if token:
+        st.caption(_(":material/lock: To be read only, until {expires}.", expires=moment(links.expires(token))))
+    to_read(house, opens)
+except NoSuchLink as error:
+    st.title(_("A link"))
+    st.error(literal(str(error)))
+    st.stop()
+except CourtroomError:
+    st.title(_("A link"))
+    st.error(_("What this link opened is not there any more."))
+    st.stop()
+pulse = house.store.pulse(opens.id) if opens.kind == "run" else ()
+
+
+@st.fragment(run_every=LOOK_S)
+def news() -> None:
+    """Draws the page anew when the address opens it no more, or its run has gone on."""
+    try:
+        gone = addressed(house, links, token) != opens
+    except NoSuchLink:
+        gone = True
+    if gone or (opens.kind == "run" and house.store.pulse(opens.id) != pulse):
+        st.rerun()
+
+
+news()

@@ -1,0 +1,92 @@
+"""Who may see a run, a case or an experiment, and links that open it for a time; for whom it belongs to."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from courtroom.access.account import Resource, Visibility
+from courtroom.access.acting import acting
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from courtroom.language import _
+from courtroom.sharing.links import DAY, HOUR, LASTING, Links
+from courtroom.sharing.rules import may_change, owned
+from courtroom.sharing.visibility import share
+from pages.parts.shared.inert import literal
+from pages.parts.shared.units import moment
+
+VISIBILITIES: tuple[Visibility, ...] = ("private", "shared", "public")
+MADE = "link_made"
+"""The link that was made last, in the session: what it opens, and its address. Nobody can read it again."""
+
+
+def share_popover(house: Courthouse, resource: Resource) -> None:
+    """The button with all of it behind; nothing where nobody signs in."""
+    if acting() is not None:
+        with st.popover(_("Share"), icon=":material/share:"):
+            share_view(house, resource)
+
+
+def share_view(house: Courthouse, resource: Resource) -> None:
+    """Who sees it, and its links; nothing where nobody signs in."""
+    if acting() is None:
+        return
+    now = owned(house.database, resource).visibility
+    words = {"private": _("Private"), "shared": _("Shared"), "public": _("Public")}
+    means = {
+        "private": _("Only you and the owners of this server see it."),
+        "shared": _("Everybody who has signed in sees it, and can't change it."),
+        "public": _("Who has its address sees it, also without signing in."),
+    }
+    if not may_change(house.database, resource):
+        st.caption(f"**{words[now]}.** " + _("It belongs to somebody else: you can read it."))
+        return
+    key = f"{resource.kind}-{resource.id}"
+    chosen = st.radio(
+        _("Who sees it"),
+        VISIBILITIES,
+        VISIBILITIES.index(now),
+        format_func=lambda one: literal(words[one]),
+        captions=[means[one] for one in VISIBILITIES],
+        key=f"visibility-{key}",
+    )
+    if chosen != now:
+        share(house.database, resource, chosen)
+        st.rerun()
+    if now == "public":
+        named = f"{resource.kind}:{resource.id}"
+        st.code(f"{_server()}/?public={named}", language=None, wrap_lines=True)
+    _links(house, resource, key)
+
+
+def _links(house: Courthouse, resource: Resource, key: str) -> None:
+    links = Links(house.database)
+    words = {HOUR: _("1 hour"), DAY: _("1 day"), 7 * DAY: _("1 week"), 30 * DAY: _("30 days")}
+    st.markdown(_("**Read-only link**"), help=_("It opens this alone, without signing in, and stops by itself."))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        lasts = st.selectbox(_("Opens for"), LASTING, 1, format_func=words.__getitem__, key=f"lasts-{key}", width=140)
+        if st.button(_("Make a link"), key=f"link-{key}", icon=":material/add_link:"):
+            try:
+                st.session_state[MADE] = (resource, links.make(resource, lasts))
+            except CourtroomError as error:
+                st.error(literal(str(error)))
+    made: tuple[Resource, str] | None = st.session_state.get(MADE)
+    if made and made[0] == resource:
+        st.code(f"{_server()}/?link={made[1]}", language=None, wrap_lines=True)
+        st.caption(_("Copy it now: it is shown only this once."))
+    for number, link in enumerate(links.of(resource), start=1):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(
+                _("Link made {made}, opens until {expires}", made=moment(link.made), expires=moment(link.expires))
+            )
+            if st.button(_("End it"), key=f"end-{key}-{number}", type="tertiary", icon=":material/link_off:"):
+                links.end(link)
+                st.session_state.pop(MADE, None)
+                st.rerun()
+
+
+def _server() -> str:
+    """The address of the app in this browser, without a page."""
+    address = (st.context.url or "").split("?")[0].rstrip("/")
+    pages = ("/deliberation", "/cases", "/experiments")
+    return next((address.removesuffix(page) for page in pages if address.endswith(page)), address)

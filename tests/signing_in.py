@@ -1,0 +1,96 @@
+"""A courthouse in which people sign in, and the people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit import config
+from streamlit.runtime.secrets import secrets_singleton
+from streamlit.testing.v1 import AppTest
+
+from courtroom.access.account import Access, Account
+from courtroom.access.acting import acts, found_by
+from courtroom.accounts.store import Identity
+from courtroom.courthouse import Courthouse
+
+ROOT = Path(__file__).parents[1]
+ISSUER = "https://id.example"
+AUTH = """[auth]
+redirect_uri = "http://localhost:8501/oauth2callback"
+cookie_secret = "0123456789abcdef0123456789abcdef"
+client_id = "courtroom"
+client_secret = "not so secret"
+server_metadata_url = "https://id.example/.well-known/openid-configuration"
+"""
+
+
+def claims(name: str, *, verified: bool = True) -> dict[str, Any]:
+    """What a provider says of somebody."""
+    email = f"{name}@example.org"
+    return {
+        "is_logged_in": True,
+        "iss": ISSUER,
+        "sub": name,
+        "name": name.capitalize(),
+        "email": email,
+        "email_verified": verified,
+    }
+
+
+@contextmanager
+def secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str = AUTH) -> Iterator[None]:
+    """Streamlit's secrets are these."""
+    file = tmp_path / "secrets.toml"
+    file.write_text(text)
+    before = config.get_option("secrets.files")
+    config.set_option("secrets.files", [str(file)])
+    secrets_singleton._reset()
+    monkeypatch.chdir(ROOT)
+    st.cache_resource.clear()
+    try:
+        yield
+    finally:
+        st.cache_resource.clear()
+        found_by(lambda: None)
+        config.set_option("secrets.files", before)
+        secrets_singleton._reset()
+
+
+@contextmanager
+def closed_house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, newcomers: str = "look") -> Iterator[Courthouse]:
+    """The very courthouse that the pages use, where people sign in; Ada owns it. The test itself acts for the server."""
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COURTROOM_OWNERS", "Ada@example.org")
+    monkeypatch.setenv("COURTROOM_NEWCOMERS", newcomers)
+    with secrets(tmp_path, monkeypatch), acts(None):
+        from pages.parts.shared.house import courthouse
+
+        house = courthouse()
+        yield house
+        house.close()
+
+
+def person(house: Courthouse, name: str, access: Access) -> Account:
+    """Somebody with this access."""
+    said = claims(name)
+    who = Identity(issuer=ISSUER, subject=name, name=said["name"], email=said["email"], verified=True)
+    with acts(None):
+        house.accounts.give(house.accounts.arrive(who).id, access)
+        return house.accounts.arrive(who)
+
+
+def visit(name: str = "", page: str = "", **query: str) -> AppTest:
+    """The app as somebody sees it who has signed in under this name; without one, as who has not."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    app.user = claims(name) if name else {}
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    if page:
+        app.switch_page(f"pages/{page}.py").run()
+    return app

@@ -1,0 +1,586 @@
+"""Whose things are and who sees them: every rule as a table, lists and single reads, links that expire, the log of actions."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from courtroom.access.account import NOBODY, Access, Account, Resource, Visibility
+from courtroom.access.acting import Forbidden, acts
+from courtroom.cases.files import Package, read_folder
+from courtroom.courthouse import Courthouse
+from courtroom.datasets.row import Row
+from courtroom.engine.deleted import Deleted
+from courtroom.engine.errors import NoSuchRun
+from courtroom.errors import CaseError, CourtroomError
+from courtroom.evaluation.run_list import RunList, Wanted
+from courtroom.experiments.spec import Experiment
+from courtroom.experiments.store import NoSuchExperiment
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.questions.marks import Mark
+from courtroom.questions.playlists import NoSuchPlaylist, Playlist, Stop
+from courtroom.settings import DATA, Settings
+from courtroom.sharing.actions import ActionFilter, ActionLog, note
+from courtroom.sharing.links import DAY, HOUR, Links, NoSuchLink
+from courtroom.sharing.rules import listed, may_change, may_see, take
+from courtroom.sharing.visibility import share
+from courtroom.store.database import Database
+from courtroom.store.migrations import MIGRATIONS
+from courtroom.sweeps.plan import BASE, SweepPlan, Variant
+from courtroom.sweeps.store import NoSuchSweep
+from tests.postgres_server import PostgresServer
+
+ADA = Account(id="ada", name="Ada", access=Access.RUN)
+BO = Account(id="bo", name="Bo", access=Access.RUN)
+LOOKS = Account(id="lo", name="Lo", access=Access.LOOK)
+OWNER = Account(id="own", name="Owen", access=Access.OWN)
+STRANGER = Account(id="new", name="Stranger")
+"""Signed in, and nobody has given them access yet."""
+SMALL = CyberJurorsSetup(jury_size=3, rounds=1)
+SCHEMA = next(number for number, script in enumerate(MIGRATIONS, start=1) if "ownership" in script)
+
+
+def run_of(house: Courthouse, person: Account | None = ADA, case: str = "oak-table") -> str:
+    with acts(person):
+        return house.new_run("cyberjurors", house.library.case(case), SMALL, 0)
+
+
+def package(title: str = "My table") -> Package:
+    found = read_folder(DATA / "cases" / "oak-table")
+    return Package(found.case.model_copy(update={"id": "mine", "title": title}), found.files)
+
+
+def experiment_of(house: Courthouse, person: Account | None, name: str = "ours") -> str:
+    arm = {"name": "three jurors", "procedure": "cyberjurors", "set": {"jury_size": 3, "rounds": 1}}
+    with acts(person):
+        if not any(one.name == name for one in house.datasets.list()):
+            case = house.library.case("oak-table")
+            house.datasets.add(name, [Row(id=case.id, case=case)])
+        return house.experiments.begin(
+            Experiment.model_validate({"name": name, "dataset": {"name": name}, "arms": [arm]})
+        )
+
+
+def sweep_of(house: Courthouse, base: str, person: Account | None) -> str:
+    plan = SweepPlan(base=base, variants=(BASE, Variant(name="rounds: 2", kind="knob", set={"rounds": 2})), seeds=(0,))
+    with acts(person):
+        return house.sweeps.store.same_or_new(plan, "Table", 0)
+
+
+@pytest.fixture
+def house(tmp_path: Path, either_database: str) -> Iterator[Courthouse]:
+    made = Courthouse(Settings(home=tmp_path / "home"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def at_home(tmp_path: Path) -> Iterator[Courthouse]:
+    made = Courthouse(Settings(home=tmp_path / "home"))
+    yield made
+    made.close()
+
+
+# --- the rules ----------------------------------------------------------------------------------------------
+
+SEES: dict[tuple[str, Visibility | None], str] = {
+    # who made it, and who sees it besides: those who see it, of ada, bo, lo (looks), own, new (no access), and "" (nobody)
+    ("ada", "private"): "ada own",
+    ("ada", "shared"): "ada bo lo own",
+    ("ada", "public"): "ada bo lo own new -",
+    ("own", "private"): "own",
+    ("", None): "ada bo lo own",
+}
+CHANGES: dict[tuple[str, Visibility | None], str] = {
+    ("ada", "private"): "ada own",
+    ("ada", "shared"): "ada own",
+    ("ada", "public"): "ada own",
+    ("own", "private"): "own",
+    ("", None): "own",
+}
+EVERYBODY = {"ada": ADA, "bo": BO, "lo": LOOKS, "own": OWNER, "new": STRANGER, "-": NOBODY}
+
+
+@pytest.mark.parametrize("kind", ["run", "case", "experiment", "sweep", "dataset", "playlist"])
+def test_the_rules_as_a_table(house: Courthouse, kind: str) -> None:
+    database = house.database
+    for number, (maker, visibility) in enumerate(SEES):
+        thing = Resource(kind=kind, id=f"thing-{number}")
+        if maker:
+            with acts(EVERYBODY[maker]):
+                take(database, thing)
+                assert visibility is not None
+                share(database, thing, visibility)
+        sees, changes, lists = [], [], []
+        for name, person in EVERYBODY.items():
+            with acts(person):
+                sees += [name] * may_see(database, thing)
+                changes += [name] * may_change(database, thing)
+                fits, values = listed(kind, "here.id")
+                found = database.connection.execute(
+                    f"SELECT id FROM (SELECT :name AS id) AS here WHERE {fits}", {**values, "name": thing.id}
+                )
+                lists += [name] * bool(found.fetchall())
+        assert " ".join(sees) == SEES[maker, visibility], (maker, visibility)
+        assert " ".join(changes) == CHANGES[maker, visibility], (maker, visibility)
+        in_lists = [name for name in sees if name not in ("new", "-")]  # what is public has to be addressed
+        assert lists == in_lists, (maker, visibility)
+
+
+def test_without_sign_in_everything_is_allowed_and_nothing_is_written(at_home: Courthouse) -> None:
+    run = run_of(at_home, None)
+    assert at_home.store.run(run).id == run
+    at_home.store.delete(run)
+    for table in ("ownership", "actions", "links"):
+        assert not at_home.database.connection.execute(f"SELECT 1 FROM {table}").fetchall()
+
+
+def test_what_is_made_is_private_unless_the_server_says_otherwise(at_home: Courthouse) -> None:
+    private, shared = run_of(at_home, ADA), run_of(at_home, ADA.model_copy(update={"makes": "shared"}))
+    with acts(BO):
+        assert [row.id for row in at_home.store.runs()] == [shared]
+        with pytest.raises(NoSuchRun):
+            at_home.store.run(private)
+
+
+def test_who_has_lost_all_access_sees_own_things_no_more(at_home: Courthouse) -> None:
+    run = run_of(at_home, ADA)
+    with acts(ADA.model_copy(update={"access": Access.NONE})):
+        assert not may_see(at_home.database, Resource(kind="run", id=run))
+    with acts(ADA.model_copy(update={"access": Access.LOOK})):
+        assert may_see(at_home.database, Resource(kind="run", id=run))
+        assert not may_change(at_home.database, Resource(kind="run", id=run))
+
+
+# --- runs ---------------------------------------------------------------------------------------------------
+
+
+def test_a_private_run_is_as_if_it_were_not_there(house: Courthouse) -> None:
+    run, listed_runs = run_of(house), RunList(house.database)
+    marked = Mark(reviewer="Ada", star=True, tags=("odd",))
+    with acts(ADA):
+        house.marks.put(run, marked)
+        assert listed_runs.count(Wanted()) == 1
+        assert listed_runs.count(Wanted(whose="mine")) == 1
+        assert listed_runs.count(Wanted(whose="others")) == 0
+    reads: dict[str, Callable[[str], object]] = {
+        "run": house.store.run,
+        "record": house.record,
+        "setup": lambda name: house.store.setup(name, CyberJurorsSetup),
+        "export": house.files.export,
+        "fork": lambda name: house.fork(name, SMALL),
+        "go": house.runner.go,
+        "stop": house.runner.stop,
+        "delete": house.store.delete,
+        "sweep": lambda name: house.sweeps.base(name),
+        "family": lambda name: house.record(name) and house.family(name),
+    }
+    with acts(BO):
+        for what, read in reads.items():
+            with pytest.raises(NoSuchRun) as unseen:
+                read(run)
+            with pytest.raises(NoSuchRun) as missing:
+                read("nope")
+            assert str(unseen.value).replace(run, "nope") == str(missing.value), what
+        for part in (house.store.events, house.store.stages, house.store.control):
+            with pytest.raises(NoSuchRun):
+                part(run)
+        assert not house.store.runs()
+        assert not house.store.has_runs()
+        assert not house.store.kin(run)
+        assert house.store.status(run) == house.store.status("nope")
+        assert house.store.pulse(run) == house.store.pulse("nope")
+        with pytest.raises(NoSuchRun):
+            house.marks.put(run, marked)
+        assert house.marks.of(run) == house.asides.of(run) == house.store.interventions.of(run) == ()
+        assert not house.marks.tags()
+        assert not house.marks.reviewers()
+        assert listed_runs.count(Wanted()) == 0
+        assert not listed_runs.page(Wanted(), 0, 9)
+        assert not listed_runs.runs(Wanted(), 9)
+        assert not listed_runs.there([run])
+        assert not listed_runs.what_is_wanted(Wanted(case="oak-table"))
+    with acts(OWNER):
+        assert house.record(run).run.id == run
+        assert listed_runs.there([run]) == [run]
+
+
+def test_others_read_a_shared_run_and_fork_it(house: Courthouse) -> None:
+    run = run_of(house)
+    with acts(ADA):
+        share(house.database, Resource(kind="run", id=run), "shared")
+    with acts(BO):
+        assert house.record(run).run.id == run
+        assert RunList(house.database).count(Wanted(whose="others")) == 1
+        changes: dict[str, Callable[[], object]] = {
+            "go": lambda: house.runner.go(run),
+            "pause": lambda: house.runner.pause(run),
+            "stop": lambda: house.runner.stop(run),
+            "breaks": lambda: house.runner.set_breaks(run, house.store.control(run)),
+            "delete": lambda: house.store.delete(run),
+            "budget": lambda: house.store.replace_setup(run, SMALL),
+            "seat": lambda: house.people.seat(run, "juror-01"),
+            "audience": lambda: house.audiences.open(run),
+            "undo": lambda: house.interventions.undo(run, "x"),
+            "share": lambda: share(house.database, Resource(kind="run", id=run), "public"),
+            "link": lambda: Links(house.database).make(Resource(kind="run", id=run), HOUR),
+        }
+        for what, change in changes.items():
+            with pytest.raises(Forbidden):
+                change()
+            assert house.store.status(run) == "paused", what
+        house.marks.put(run, Mark(reviewer="Ada", star=True))
+        assert [mark.reviewer for mark in house.marks.of(run)] == [BO.signature], "each marks under the own name"
+        fork = house.fork(run, SMALL)
+        assert may_change(house.database, Resource(kind="run", id=fork))
+    with acts(ADA), pytest.raises(NoSuchRun):
+        house.store.run(fork)
+
+
+def test_what_the_shell_makes_of_a_private_run_stays_private(at_home: Courthouse) -> None:
+    run = run_of(at_home)
+    fork = at_home.fork(run, SMALL)
+    sweep = sweep_of(at_home, run, None)
+    with acts(BO):
+        assert not at_home.store.runs()
+        with pytest.raises(NoSuchSweep):
+            at_home.sweeps.store.sweep(sweep)
+    with acts(ADA):
+        assert {row.id for row in at_home.store.runs()} == {run, fork}
+
+
+def test_a_deleted_run_comes_back_with_its_owner_and_its_links(house: Courthouse) -> None:
+    run = run_of(house)
+    links = Links(house.database)
+    with acts(ADA):
+        token = links.make(Resource(kind="run", id=run), DAY)
+        deleted: Deleted = house.store.delete(run)
+        with pytest.raises(NoSuchLink):
+            links.opened(token)
+        house.store.restore(deleted)
+        assert may_change(house.database, Resource(kind="run", id=run))
+    assert links.opened(token) == Resource(kind="run", id=run)
+    with acts(BO), pytest.raises(NoSuchRun):
+        house.store.run(run)
+
+
+def test_an_imported_run_is_its_importers(at_home: Courthouse, tmp_path: Path) -> None:
+    run = run_of(at_home, None)
+    at_home.runner.go(run)
+    at_home.runner.wait(run, 60)
+    name, content = at_home.files.export(run)
+    assert name == f"{run}.json"
+    at_home.store.delete(run)
+    with acts(ADA):
+        taken = at_home.files.take_in(content.encode())
+    with acts(BO):
+        with pytest.raises(NoSuchRun):
+            at_home.store.run(taken)
+        with pytest.raises(CourtroomError, match="is here already"):
+            at_home.files.take_in(content.encode())
+
+
+# --- what follows something ---------------------------------------------------------------------------------
+
+
+def test_runs_of_an_experiment_follow_it(house: Courthouse) -> None:
+    name = experiment_of(house, ADA)
+    (cell,) = house.experiments.store.cells(name)
+    house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0, run=cell.run)  # as the engine makes it
+    lines = RunList(house.database)
+    with acts(BO):
+        assert not house.experiments.store.experiments()
+        with pytest.raises(NoSuchExperiment):
+            house.experiments.results(name)
+        with pytest.raises(NoSuchRun):
+            house.record(cell.run)
+        assert not lines.page(Wanted(), 0, 9)
+        with pytest.raises(CourtroomError, match="There is no dataset"):
+            house.datasets.info("ours")
+    with acts(ADA):
+        assert may_change(house.database, Resource(kind="run", id=cell.run))
+        share(house.database, Resource(kind="experiment", id=name), "shared")
+    with acts(BO):
+        assert house.record(cell.run).run.id == cell.run
+        assert [row.case.id for row in house.experiments.results(name).rows] == ["oak-table"], "its dataset is private"
+        assert not house.datasets.list()
+        for change in (house.experiments.go, house.experiments.pause, house.experiments.delete):
+            with pytest.raises(Forbidden):
+                change(name)
+        with pytest.raises(Forbidden):
+            house.runner.go(cell.run)
+    with acts(ADA):
+        share(house.database, Resource(kind="experiment", id=name), "private")
+    with acts(BO), pytest.raises(NoSuchRun):
+        house.record(cell.run)
+
+
+def test_an_experiment_from_before_sign_in_is_made_private_with_its_runs(house: Courthouse) -> None:
+    name = experiment_of(house, None)
+    (cell,) = house.experiments.store.cells(name)
+    house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0, run=cell.run)
+    with acts(BO):
+        assert house.store.run(cell.run)
+        assert [one.id for one in house.experiments.store.experiments()] == [name]
+    with acts(OWNER):
+        share(house.database, Resource(kind="experiment", id=name), "private")
+    with acts(BO), pytest.raises(NoSuchRun):
+        house.store.run(cell.run)
+
+
+def test_the_very_same_experiment_of_another_person_is_not_given_away(at_home: Courthouse) -> None:
+    with acts(OWNER.model_copy(update={"makes": "shared"})):
+        case = at_home.library.case("oak-table")
+        at_home.datasets.add("ours", [Row(id=case.id, case=case)])
+    experiment_of(at_home, ADA)
+    with pytest.raises(CourtroomError, match="another name"):
+        experiment_of(at_home, BO)
+    with acts(BO):
+        assert not at_home.experiments.store.experiments()
+
+
+def test_a_what_if_on_a_run_follows_it_and_is_its_makers(house: Courthouse) -> None:
+    base = run_of(house)
+    with acts(ADA):
+        share(house.database, Resource(kind="run", id=base), "shared")
+    sweep = sweep_of(house, base, BO)
+    of_ada = sweep_of(house, base, ADA)
+    assert sweep != of_ada, "nobody can go on with another's"
+    variant = house.sweeps.store.cells(sweep)[1].run
+    house.fork(base, SMALL, run=variant)
+    with acts(LOOKS):
+        assert {one.id for one in house.sweeps.store.sweeps()} == {sweep, of_ada}
+        assert house.store.run(variant)
+    with acts(ADA):
+        with pytest.raises(Forbidden):
+            house.sweeps.cancel(sweep)
+        share(house.database, Resource(kind="run", id=base), "private")
+    with acts(LOOKS):
+        assert not house.sweeps.store.sweeps()
+        with pytest.raises(NoSuchSweep):
+            house.sweeps.store.sweep(sweep)
+        with pytest.raises(NoSuchRun):
+            house.store.run(variant)
+    with acts(BO):
+        assert may_change(house.database, Resource(kind="run", id=variant))
+
+
+# --- cases, datasets, playlists -----------------------------------------------------------------------------
+
+
+def test_a_private_case_is_as_if_it_were_not_there(house: Courthouse) -> None:
+    with acts(ADA):
+        mine = house.library.add(package())
+        assert house.library.mine() == {"mine"}
+    with acts(BO):
+        assert "mine" not in {one.id for one in house.library.cases()}
+        for read in (house.library.case, house.library.delete):
+            with pytest.raises(CaseError, match="There is no case “mine”"):
+                read("mine")
+        with pytest.raises(CaseError, match="not in this install"):
+            house.library.linked(house.library.name_in_link(mine))
+        same = house.library.add(package())
+        assert same.id == "mine-2", "the very same case of another person is not given away"
+        assert house.library.case("mine-2").title == "My table"
+    with acts(ADA):
+        share(house.database, Resource(kind="case", id="mine"), "shared")
+    with acts(BO):
+        assert house.library.case("mine")
+        for change in (house.library.replace, lambda case: house.library.delete(case.id)):
+            with pytest.raises(Forbidden):
+                change(mine)
+
+
+def test_the_id_of_a_deleted_case_does_not_bring_its_owner_or_links_along(house: Courthouse) -> None:
+    links = Links(house.database)
+    with acts(ADA):
+        house.library.add(package())
+        token = links.make(Resource(kind="case", id="mine"), DAY)
+        gone = house.library.delete("mine")
+    with acts(BO):
+        house.library.add(package("Bo's table"))
+    with pytest.raises(NoSuchLink):
+        links.opened(token)
+    with acts(ADA):
+        with pytest.raises(CaseError):
+            house.library.case("mine")
+        assert house.library.restore(gone).id == "mine-2"
+        assert house.library.mine() == {"mine-2"}
+
+
+def test_datasets_and_playlists_are_their_makers(house: Courthouse) -> None:
+    case = house.library.case("oak-table")
+    with acts(ADA):
+        house.datasets.add("ours", [Row(id=case.id, case=case)])
+        talk = house.playlists.add(Playlist(name="A talk", stops=(Stop(run="r", at=1),)))
+    with acts(BO):
+        assert not house.datasets.list()
+        assert not house.datasets.versions("ours")
+        assert not house.playlists.names()
+        with pytest.raises(NoSuchPlaylist):
+            house.playlists.one(talk)
+        with pytest.raises(CourtroomError, match="There is no dataset"):
+            next(house.datasets.rows("ours"))
+        with pytest.raises(Forbidden):
+            house.datasets.add("ours", [Row(id="more", case=case)])
+        with pytest.raises(Forbidden):
+            house.playlists.put(talk, Playlist(name="Mine now"))
+    with acts(ADA):
+        house.datasets.split("ours", parts={"all": 1})
+        house.datasets.delete("ours")
+        house.playlists.delete(talk)
+    with acts(BO):
+        house.datasets.add("ours", [Row(id=case.id, case=case)])
+        assert [one.name for one in house.datasets.list()] == ["ours"]
+
+
+# --- links --------------------------------------------------------------------------------------------------
+
+
+def test_a_link_opens_one_thing_to_read_until_it_expires(house: Courthouse) -> None:
+    run, other = run_of(house), run_of(house)
+    now = [1000.0]
+    links = Links(house.database, lambda: now[0])
+    with acts(ADA):
+        token = links.make(Resource(kind="run", id=run), HOUR)
+        (link,) = links.of(Resource(kind="run", id=run))
+    rows = [tuple(row) for row in house.database.connection.execute("SELECT * FROM links")]
+    assert token not in str(rows), "only its hash is kept"
+    assert link.expires == 1000.0 + HOUR
+    opened = NOBODY.model_copy(update={"opened": frozenset({links.opened(token)})})
+    with acts(opened):
+        assert house.record(run).run.id == run
+        assert [row.id for row in house.store.runs()] == [run]
+        with pytest.raises(NoSuchRun):
+            house.record(other)
+        with pytest.raises(Forbidden):
+            house.runner.go(run)
+        with pytest.raises(Forbidden):
+            links.make(Resource(kind="run", id=run), HOUR)
+    now[0] += HOUR - 1
+    assert links.opened(token) == Resource(kind="run", id=run)
+    now[0] += 1
+    for gone in (token, "", "nothing"):
+        with pytest.raises(NoSuchLink):
+            links.opened(gone)
+    with acts(ADA):
+        assert not links.of(Resource(kind="run", id=run))
+        with pytest.raises(CourtroomError, match="an hour, a day"):
+            links.make(Resource(kind="run", id=run), 5 * DAY)
+
+
+def test_a_link_is_ended_by_its_owner_alone(house: Courthouse) -> None:
+    run = run_of(house)
+    links, opens = Links(house.database), Resource(kind="run", id=run)
+    with acts(ADA):
+        share(house.database, opens, "shared")
+        token = links.make(opens, DAY)
+        (link,) = links.of(opens)
+    with acts(BO), pytest.raises(Forbidden):
+        links.end(link)
+    assert links.opened(token) == opens
+    with acts(ADA):
+        links.end(link)
+    with pytest.raises(NoSuchLink):
+        links.opened(token)
+
+
+def test_a_link_to_an_experiment_opens_its_runs(at_home: Courthouse) -> None:
+    name = experiment_of(at_home, ADA)
+    (cell,) = at_home.experiments.store.cells(name)
+    at_home.new_run("cyberjurors", at_home.library.case("oak-table"), SMALL, 0, run=cell.run)
+    with acts(NOBODY.model_copy(update={"opened": frozenset({Resource(kind="experiment", id=name)})})):
+        assert at_home.experiments.results(name).rows
+        assert at_home.record(cell.run).run.id == cell.run
+
+
+# --- who did what -------------------------------------------------------------------------------------------
+
+
+def test_who_did_what_is_written_down_for_owners_of_the_server(house: Courthouse) -> None:
+    with acts(ADA):
+        house.library.add(package("=1+1"))
+    run = run_of(house, ADA, "mine")
+    with acts(ADA):
+        share(house.database, Resource(kind="run", id=run), "shared")
+        token = Links(house.database).make(Resource(kind="run", id=run), HOUR)
+        house.marks.put(run, Mark(reviewer="Ada", star=True))
+    with acts(BO):
+        fork = house.fork(run, SMALL)
+        house.store.delete(fork)
+    note(house.database, "sign-in", by=Account(id="new", name="=HYPERLINK()"))
+    log = ActionLog(house.database)
+    with acts(OWNER):
+        assert [(one.name, one.action, one.kind, one.id) for one in reversed(log.page(ActionFilter()))] == [
+            ("Ada", "make", "case", "mine"),
+            ("Ada", "make", "run", run),
+            ("Ada", "share", "run", run),
+            ("Ada", "link", "run", run),
+            ("Ada", "mark", "run", run),
+            ("Bo", "fork", "run", fork),
+            ("Bo", "delete", "run", fork),
+            ("=HYPERLINK()", "sign-in", "", ""),
+        ]
+        assert [one.action for one in log.page(ActionFilter(account="bo"), start=1)] == ["fork"]
+        assert log.count(ActionFilter(id=run)) == 4
+        assert log.count(ActionFilter(action="link", kind="run")) == 1
+        assert log.people() == {"ada": "Ada", "bo": "Bo", "new": "=HYPERLINK()"}
+        text = log.csv(ActionFilter())
+        assert text.splitlines()[0] == "time,account,name,action,kind,id,detail"
+        assert len(text.splitlines()) == 9
+        assert "'=HYPERLINK()" in text
+        assert token not in text
+    for person in (ADA, LOOKS, NOBODY):
+        with acts(person), pytest.raises(Forbidden):
+            log.page(ActionFilter())
+
+
+def test_an_action_is_written_with_what_it_does_or_not_at_all(house: Courthouse) -> None:
+    def fails() -> None:
+        with house.store.together():
+            house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0)
+            raise RuntimeError
+
+    with acts(ADA), pytest.raises(RuntimeError):
+        fails()
+    with acts(OWNER):
+        assert not house.store.runs()
+        assert not ActionLog(house.database).count(ActionFilter())
+
+
+# --- stores of before ---------------------------------------------------------------------------------------
+
+
+def test_an_older_store_opens_and_all_in_it_is_shared(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    run = run_of(house, None)
+    house.close()
+    with closing(sqlite3.connect(tmp_path / "courtroom.sqlite", isolation_level=None)) as db:
+        for table in ("ownership", "links", "actions"):
+            db.execute(f"DROP TABLE {table}")
+        db.execute(f"PRAGMA user_version = {SCHEMA - 1}")
+    house = Courthouse(Settings(home=tmp_path))
+    with acts(LOOKS):
+        assert [row.id for row in house.store.runs()] == [run]
+    house.close()
+
+
+def test_an_older_postgresql_store_is_given_the_tables(postgres: PostgresServer) -> None:
+    address = SecretStr(postgres.fresh())
+    database = Database(address)
+    for table in ("ownership", "links", "actions"):
+        database.connection.execute(f"DROP TABLE {table}")
+    database.connection.execute("UPDATE written_by SET schema = ?", (SCHEMA - 1,))
+    database.close()
+    database = Database(address)
+    with acts(ADA):
+        take(database, Resource(kind="run", id="r"))
+        Links(database).make(Resource(kind="run", id="r"), HOUR)
+    with acts(OWNER):
+        assert ActionLog(database).count(ActionFilter()) == 1
+    database.close()
