@@ -79,6 +79,10 @@ def marked(page: Page, folder: Path, theme: str) -> None:
 
 def taken_away(page: Page) -> None:
     """The cells as a file that other programs read."""
+    expect(page.get_by_role("button", name="Draw again")).to_have_count(
+        0
+    )  # the experiment is over, and the page is drawn for good
+    expect(page.locator('.stApp[data-test-script-state="notRunning"]')).to_be_visible()
     with page.expect_download() as caught:
         page.get_by_role("button", name="Cells as Parquet").click()
     cells = pd.read_parquet(io.BytesIO(Path(caught.value.path()).read_bytes()))

@@ -214,8 +214,8 @@ def test_the_first_minute_plays_a_whole_hearing_and_sets_a_second_one_beside_it(
     shot(page, "welcome")
     page.get_by_role("button", name="Watch this hearing").click()
     expect(page.get_by_role("button", name="Pause", exact=True).last).to_be_visible()  # it plays by itself
-    page.get_by_label("Speed").select_option("16")
     expect(page.locator(".room .seat.lit").first).to_be_visible()
+    page.get_by_label("Speed").select_option("16")
     expect(page.locator(".room .speech.verdict")).to_be_visible(timeout=120_000)
     page.get_by_role("button", name="Change one thing").click()
     shot(page, "change-one")
