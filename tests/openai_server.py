@@ -208,7 +208,7 @@ class OpenAIServer(ServerThread):
             return await _stream(
                 request, body, text, finish, usage, cut=fault == "cut body", half=self.half, pace=self.pace
             )
-        reply = json.dumps(_completion(body, text, finish, usage))
+        reply = json.dumps(completion(body, text, finish, usage))
         return web.Response(
             text=reply[: len(reply) // 2] if fault == "cut body" else reply, content_type="application/json"
         )
@@ -290,7 +290,7 @@ def _common(one: str, other: str) -> int:
     return low
 
 
-def _completion(body: dict[str, Any], text: str, finish: str, usage: dict[str, Any] | None) -> dict[str, Any]:
+def completion(body: dict[str, Any], text: str, finish: str, usage: dict[str, Any] | None) -> dict[str, Any]:
     message = {"role": "assistant", "content": text}
     return {
         "id": "c", "object": "chat.completion", "created": 0, "model": body["model"],

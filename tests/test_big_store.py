@@ -16,7 +16,7 @@ from tests.benchmarks.write_big_store import write
 
 
 def test_a_large_store_is_whole_and_its_pages_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, 100, 1_500, quick=True)
+    write(tmp_path, 100, 1_500, tiny=True)
     heard = json.loads((tmp_path / "heard.json").read_text())
     house = Courthouse(Settings(home=tmp_path / bench_big_store.BIG))
     runs = house.store.runs()

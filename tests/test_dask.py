@@ -31,7 +31,6 @@ from courtroom.models.limits import Limits
 from courtroom.models.wire import to_wire
 from courtroom.settings import Settings
 from tests import forks, test_experiment_training
-from tests.benchmarks import bench_dask
 from tests.killed_experiment import go_on
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
@@ -371,8 +370,3 @@ def test_dask_is_not_imported_where_no_cluster_is_set() -> None:
     code = "import sys, courtroom.experiments.lab; print('distributed' in sys.modules, 'dask' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
-
-
-def test_the_benchmark_of_workers_runs(cluster: LocalCluster, capsys: pytest.CaptureFixture[str]) -> None:
-    bench_dask.main(["--quick"])
-    assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == ["cpu", "waiting"]

@@ -1,10 +1,12 @@
 """Writes the pictures of the documentation: `python -m tests.write_pictures`.
 
-A recording of a run opens the README; `docs/pictures/` holds the room of every procedure, at three sizes and in both themes.
+A recording of a run opens the README; `docs/pictures/` holds the room of every procedure, running and done, at three sizes and in
+both themes. `--only NAME` writes those whose file begins so.
 """
 
 from __future__ import annotations
 
+import argparse
 import io
 import tempfile
 from pathlib import Path
@@ -13,8 +15,11 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.control import Control
+from courtroom.models.spec import ModelSpec
 from courtroom.settings import Settings
 from tests.app_server import CHROMIUM, FLAGS, app_server
+from tests.played_model import played
 from tests.test_room import RUNS
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -25,16 +30,19 @@ FRAME_MS = 500
 LARGE: dict[str, object] = {"jury_size": 17, "examination": "own", "consensus": 1.0}
 
 
-def runs_in(home: Path) -> dict[str, str]:
-    """A finished run of every procedure by the offline model."""
-    house, runs = Courthouse(Settings(home=home)), {}
+SHARE = 0.6
+"""Of its calls, what a run that goes on has behind it."""
+PLAYED = ModelSpec(id="openai/played", vision="yes", timeout_s=3600, concurrency=6)
+"""Answers as the offline model has answered; half-way through the run each answer stops in the middle."""
+
+
+def runs_in(house: Courthouse, spec: ModelSpec | None = None) -> dict[str, str]:
+    """A new run of every procedure, by the offline model where no other is named."""
+    runs = {}
     for name, (case, knobs) in RUNS.items():
-        given = {**knobs, **(LARGE if name == "cyberjurors" else {})}
+        given = {**knobs, **(LARGE if name == "cyberjurors" else {}), **({"model": spec} if spec else {})}
         setup = house.procedures[name].setup.model_validate(given)
         runs[name] = house.new_run(name, house.library.case(case), setup, 0)
-        house.runner.go(runs[name])
-        house.runner.wait(runs[name], 60)
-    house.close()
     return runs
 
 
@@ -43,7 +51,7 @@ def opened(browser: Browser, url: str, size: tuple[int, int], theme: str) -> Pag
     page = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=theme)  # type: ignore[arg-type]
     page.goto(url)
     expect(page.locator(".room .seat").first).to_be_visible(timeout=60_000)
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    page.wait_for_timeout(1500)  # a run that goes on is looked at again and again
     return page
 
 
@@ -66,26 +74,58 @@ def recording(page: Page) -> list[Image.Image]:
     return frames
 
 
+def write(browser: Browser, url: str, runs: dict[str, str], folder: Path, name: str, only: str) -> None:
+    """The room of every procedure, at every size and in both themes."""
+    for procedure, run in runs.items():
+        for size, pixels in SIZES.items():
+            for theme in ("light", "dark"):
+                path = folder / name.format(procedure=procedure, size=size, theme=theme)
+                if path.name.startswith(only):
+                    page = opened(browser, f"{url}/deliberation?run={run}", pixels, theme)
+                    picture(page).save(path, quality=70)
+                    page.close()
+
+
 def main() -> None:
     """Write them all."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--only", default="")
+    only = options.parse_args().only
     folder = DOCS / "pictures"
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
-        runs = runs_in(Path(name))
-        with app_server(Path(name)) as server:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-            for procedure, run in runs.items():
-                for size, pixels in SIZES.items():
-                    for theme in ("light", "dark"):
-                        page = opened(browser, f"{server.url}/deliberation?run={run}", pixels, theme)
-                        picture(page).save(folder / f"{procedure}-{size}-{theme}.webp", quality=70)
-                        page.close()
-            page = opened(browser, f"{server.url}/deliberation?run={runs['cyberjurors']}", SIZES["wide"], "light")
-            first, *others = recording(page)
-            first.save(
-                DOCS / "room.webp", save_all=True, append_images=others, duration=FRAME_MS, loop=0, quality=55, method=4
-            )
-            browser.close()
+        home = Path(name)
+        house = Courthouse(Settings(home=home))
+        done = runs_in(house)
+        for run in done.values():
+            house.runner.go(run)
+            house.runner.wait(run, 60)
+        running = runs_in(house, PLAYED)
+        for run in running.values():
+            house.store.set_control(run, Control())
+            house.store.set_status(run, "running")  # as if its process had died: the app goes on with it
+        with played(house, done.values(), SHARE) as model:
+            house.close()
+            keys = {"OPENAI_API_BASE": model.url, "OPENAI_API_KEY": "none"}
+            with app_server(home, environment=keys) as server:
+                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+                write(browser, server.url, done, folder, "{procedure}-{size}-{theme}.webp", only)
+                write(browser, server.url, running, folder, "{procedure}-running-{size}-{theme}.webp", only)
+                if not only:
+                    page = opened(
+                        browser, f"{server.url}/deliberation?run={done['cyberjurors']}", SIZES["wide"], "light"
+                    )
+                    first, *others = recording(page)
+                    first.save(
+                        DOCS / "room.webp",
+                        save_all=True,
+                        append_images=others,
+                        duration=FRAME_MS,
+                        loop=0,
+                        quality=55,
+                        method=4,
+                    )
+                browser.close()
     written = [*folder.iterdir(), DOCS / "room.webp"]
     print(f"{len(written)} pictures, {sum(path.stat().st_size for path in written) / 1e6:.1f} MB in all.")
 

@@ -1,7 +1,7 @@
 """How long pages take on a large store and on a small one: `python -m tests.benchmarks.bench_big_store`.
 
 `--runs` and `--answers` say how large (10,000 and 1,000,000 by default), `--looks` how often each page is opened (9), `--store FOLDER`
-takes a store that `write_big_store` has written into that folder; `--quick` only shows that it runs.
+takes a store that `write_big_store` has written into that folder; `--tiny` only shows that it runs.
 
 *Runs* and *Experiments* are opened on the large store and on an empty one; *Deliberation*, *Compare*, *What if* and one experiment
 with thousands of cells on the large store and on one that holds only what these pages show. Each store has a process of its own,
@@ -174,7 +174,7 @@ def main() -> None:
     options.add_argument("--answers", type=int, default=1_000_000)
     options.add_argument("--looks", type=int, default=9)
     options.add_argument("--store", type=Path)
-    options.add_argument("--quick", action="store_true")
+    options.add_argument("--tiny", action="store_true")
     options.add_argument("--visit", action="store_true")
     given = options.parse_args()
     if given.visit:
@@ -182,16 +182,16 @@ def main() -> None:
         return
     from tests.benchmarks.write_big_store import write
 
-    runs, answers, looks = (100, 1_500, 1) if given.quick else (given.runs, given.answers, given.looks)
+    runs, answers, looks = (100, 1_500, 1) if given.tiny else (given.runs, given.answers, given.looks)
     with tempfile.TemporaryDirectory() as folder:
         whole = given.store or Path(folder) / "whole"
         if not given.store:
-            write(whole, runs, answers, quick=given.quick)
+            write(whole, runs, answers, tiny=given.tiny)
         empty = Path(folder) / EMPTY
         empty.mkdir()
         heard = json.loads((whole / "heard.json").read_text())
         stores = {EMPTY: empty, FEW: whole / FEW, BIG: whole / BIG}
-        for line in measure(stores, pages_of(heard), looks, Here if given.quick else Visitor):
+        for line in measure(stores, pages_of(heard), looks, Here if given.tiny else Visitor):
             print(line, flush=True)
 
 

@@ -12,7 +12,7 @@ import argparse
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -95,7 +95,7 @@ def compared(
     return took
 
 
-def main(words: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Measure, and print."""
     options = argparse.ArgumentParser()
     options.add_argument("--cells", type=int, default=2_000)
@@ -104,9 +104,9 @@ def main(words: Sequence[str] | None = None) -> None:
     options.add_argument("--delay", type=float, default=0.4, help="seconds after which the server answers")
     options.add_argument("--parts", type=int, default=2)
     options.add_argument("--only", choices=("cpu", "waiting"))
-    options.add_argument("--quick", action="store_true")
-    given = options.parse_args(words)
-    if given.quick:
+    options.add_argument("--tiny", action="store_true")
+    given = options.parse_args()
+    if given.tiny:
         given.cells, given.workers, given.delay, given.parts = 6, 2, 0.05, 1
     if programs() is None:
         raise SystemExit(WHY_NOT)

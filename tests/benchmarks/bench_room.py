@@ -1,4 +1,4 @@
-"""The room in a browser beside empty Streamlit pages: `python -m tests.benchmarks.bench_room`; `--quick` only shows that it runs.
+"""The room in a browser beside empty Streamlit pages: `python -m tests.benchmarks.bench_room`; `--tiny` only shows that it runs.
 
 One Chromium looks at two servers in turn: the app, and `tests.benchmarks.empty_app`. Each figure is a median, with the same of an empty
 page beside it:
@@ -71,7 +71,7 @@ class Scale:
     """The runs whose tabs are opened."""
 
 
-QUICK = Scale(
+TINY = Scale(
     jurors=3, rounds=1, live_runs=1, delay_s=0.1, pace_s=0.02, large=(5, 2), openings=1, clicks=1, tabs_of=("small",)
 )
 
@@ -308,11 +308,11 @@ def measure(folder: Path, scale: Scale, browser: Browser) -> None:
 def main() -> None:
     """Measure in a home of its own."""
     options = argparse.ArgumentParser()
-    options.add_argument("--quick", action="store_true", help="small runs, each figure once")
+    options.add_argument("--tiny", action="store_true", help="small runs, each figure once")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        measure(Path(folder), QUICK if given.quick else Scale(), browser)
+        measure(Path(folder), TINY if given.tiny else Scale(), browser)
         browser.close()
 
 

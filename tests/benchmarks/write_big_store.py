@@ -87,16 +87,16 @@ class Heard:
     groups: tuple[Group, ...]
 
 
-def hear(house: Courthouse, runs: int, *, quick: bool = False) -> Heard:
+def hear(house: Courthouse, runs: int, *, tiny: bool = False) -> Heard:
     """Have the offline model hear what is copied later, and plan the experiments.
 
     Args:
         runs: how many there are to be in the end, cells included.
-        quick: hear little.
+        tiny: hear little.
     """
-    plain = [_heard(house, procedure, case, given, 0) for procedure, case, given in HEARINGS[: 2 if quick else None]]
-    plain += [_heard(house, *HEARINGS[1], seed) for seed in range(1, 3 if quick else A_PAGE)]
-    jury = SMALL if quick else LARGE
+    plain = [_heard(house, procedure, case, given, 0) for procedure, case, given in HEARINGS[: 2 if tiny else None]]
+    plain += [_heard(house, *HEARINGS[1], seed) for seed in range(1, 3 if tiny else A_PAGE)]
+    jury = SMALL if tiny else LARGE
     large, other = (_heard(house, "cyberjurors", "phone-battery", jury, seed) for seed in range(2))
     note = AddNote(text="Mind the seal.")
     record = house.record(plain[0])
@@ -339,12 +339,12 @@ def _experiment(house: Courthouse, name: str, rows: int) -> str:
     return house.experiments.begin(parsed(given, name))
 
 
-def write(folder: Path, runs: int, answers: int, *, quick: bool = False) -> None:
+def write(folder: Path, runs: int, answers: int, *, tiny: bool = False) -> None:
     """Write `big`, `few`, which has only what was really heard and planned, and `heard.json`, which names it."""
     began = time.monotonic()
     settings = Settings(home=folder / "big", server=from_environment().server)
     house = Courthouse(settings)
-    heard = hear(house, runs, quick=quick)
+    heard = hear(house, runs, tiny=tiny)
     (folder / "heard.json").write_text(json.dumps(asdict(heard)), encoding="utf-8")
     house.close()
     shutil.copytree(settings.home, folder / "few")
@@ -362,8 +362,10 @@ def main() -> None:
     options.add_argument("folder", type=Path)
     options.add_argument("--runs", type=int, default=10_000)
     options.add_argument("--answers", type=int, default=1_000_000)
+    options.add_argument("--tiny", action="store_true")
     given = options.parse_args()
-    write(given.folder, given.runs, given.answers)
+    runs, answers = (100, 1_500) if given.tiny else (given.runs, given.answers)
+    write(given.folder, runs, answers, tiny=given.tiny)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from courtroom.language import _
 from pages.parts.shared.inert import literal
-from pages.parts.shared.units import moment
+from pages.parts.shared.units import count, moment
 from pages.parts.shared.unreadable_rows import unreadable_rows
 
 SHOWN = 20
@@ -41,7 +41,7 @@ def sweep_list(house: Courthouse) -> None:
             if act.button(_("Open"), key=f"open-{sweep.id}"):
                 open_sweep(sweep.id)
     if (older := house.sweeps.store.number() - SHOWN) > 0:
-        st.caption(_("and {sweeps} older ones", sweeps=older))
+        st.caption(_("and {sweeps} older ones", sweeps=count(older)))
 
 
 def open_sweep(sweep: str) -> None:
