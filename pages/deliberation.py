@@ -9,7 +9,7 @@ import streamlit as st
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.record import Record
 from courtroom.language import _, translated
-from courtroom.models.offline import NOTICE
+from courtroom.models.offline import NOTICE, SHORT_NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import A_RUN
 from pages.parts.audience.presenter import audience_view
@@ -64,9 +64,8 @@ st.session_state["case"] = record.run.case_id  # Setup offers it first
 st.html(COMPACT)
 origin = _(" · a fork of [{parent}](?run={parent})", parent=literal(record.run.parent)) if record.run.parent else ""
 kin = house.store.families.ids(run)
-offline = (
-    f" · :material/info: {translated(NOTICE)}" if any(member.spec.id == OFFLINE for member in record.members) else ""
-)
+is_offline = any(member.spec.id == OFFLINE for member in record.members)
+offline = f" · {translated(SHORT_NOTICE)}" if is_offline else ""
 top = st.container(key="top", gap="xsmall")
 with top:
     heading(record.run.title)
@@ -81,6 +80,7 @@ with top:
                 offline=offline,
             ),
             width="content",
+            help=translated(NOTICE) if is_offline else None,
         )
         marks_view(house, run, A_RUN)
         if record.run.parent in kin and st.button(

@@ -59,7 +59,9 @@ class OpenAIServer(ServerThread):
     """A test's own answer: a text, a whole response, or None for the usual one."""
     keep_bodies: bool = False
     half: threading.Event | None = None
-    """Where given, every stream stops half-way until it is set."""
+    """Where given, streams stop half-way until it is set."""
+    stops: Callable[[dict[str, Any]], bool] = lambda body: True
+    """Which of them do; asked once the answer is known."""
     pace: float = 0.0
     """Seconds before each piece of a stream."""
     listing: bytes | str = b""
@@ -206,9 +208,16 @@ class OpenAIServer(ServerThread):
             self.answered[question] += 1
         if body.get("stream") and self.streams:
             return await _stream(
-                request, body, text, finish, usage, cut=fault == "cut body", half=self.half, pace=self.pace
+                request,
+                body,
+                text,
+                finish,
+                usage,
+                cut=fault == "cut body",
+                half=self.half if self.stops(body) else None,
+                pace=self.pace,
             )
-        reply = json.dumps(completion(body, text, finish, usage))
+        reply = json.dumps(_completion(body, text, finish, usage))
         return web.Response(
             text=reply[: len(reply) // 2] if fault == "cut body" else reply, content_type="application/json"
         )
@@ -290,7 +299,7 @@ def _common(one: str, other: str) -> int:
     return low
 
 
-def completion(body: dict[str, Any], text: str, finish: str, usage: dict[str, Any] | None) -> dict[str, Any]:
+def _completion(body: dict[str, Any], text: str, finish: str, usage: dict[str, Any] | None) -> dict[str, Any]:
     message = {"role": "assistant", "content": text}
     return {
         "id": "c", "object": "chat.completion", "created": 0, "model": body["model"],

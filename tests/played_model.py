@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from aiohttp import web
-
 from courtroom.courthouse import Courthouse
-from tests.openai_server import OpenAIServer, completion
+from tests.openai_server import OpenAIServer
 
 
 class PlayedModel:
@@ -30,17 +28,26 @@ class PlayedModel:
                     asked = "\n".join(part for part in parts if isinstance(part, str))
                     self._known.setdefault(asked, (run, []))[1].append(found[1].text)
 
-    def answer(self, body: dict[str, Any]) -> str | web.Response | None:
-        """At once while the run is young; later as a stream, which stops half-way."""
-        asked = "\n".join(text for message in body["messages"] for text in _texts(message["content"]))
-        known = asked if asked in self._known else next(filter(asked.startswith, self._known), None)
-        if known is None:
+    def answer(self, body: dict[str, Any]) -> str | None:
+        """What the finished run was answered; None where it was not asked."""
+        found = self._found(body)
+        if found is None:
             self.unknown += 1
             return None
-        run, answers = self._known[known]
-        text = answers.pop(0) if len(answers) > 1 else answers[0]
+        run, answers = found
         self._left[run] -= 1
-        return text if self._left[run] < 0 else web.json_response(completion(body, text, "stop", None))
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    def stops(self, body: dict[str, Any]) -> bool:
+        """Whether the run has gone on for long enough."""
+        found = self._found(body)
+        return found is not None and self._left[found[0]] < 0
+
+    def _found(self, body: dict[str, Any]) -> tuple[str, list[str]] | None:
+        asked = "\n".join(text for message in body["messages"] for text in _texts(message["content"]))
+        return self._known.get(asked) or next(
+            (self._known[known] for known in self._known if asked.startswith(known)), None
+        )
 
 
 def _texts(content: str | list[dict[str, Any]]) -> list[str]:
@@ -56,6 +63,7 @@ def played(house: Courthouse, runs: Iterable[str], share: float) -> Iterator[Ope
         share: of a run's calls, 0 to 1, that are answered to their end.
     """
     never = threading.Event()
-    with OpenAIServer(answer=PlayedModel(house, runs, share).answer, half=never) as server:
+    model = PlayedModel(house, runs, share)
+    with OpenAIServer(answer=model.answer, half=never, stops=model.stops) as server:
         yield server
         never.set()

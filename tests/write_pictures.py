@@ -15,7 +15,6 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.control import Control
 from courtroom.models.spec import ModelSpec
 from courtroom.settings import Settings
 from tests.app_server import CHROMIUM, FLAGS, app_server
@@ -30,9 +29,9 @@ FRAME_MS = 500
 LARGE: dict[str, object] = {"jury_size": 17, "examination": "own", "consensus": 1.0}
 
 
-SHARE = 0.6
+SHARE = 0.87
 """Of its calls, what a run that goes on has behind it."""
-PLAYED = ModelSpec(id="openai/played", vision="yes", timeout_s=3600, concurrency=6)
+PLAYED = ModelSpec(id="openai/played", vision="no", timeout_s=3600, concurrency=100)
 """Answers as the offline model has answered; half-way through the run each answer stops in the middle."""
 
 
@@ -101,15 +100,17 @@ def main() -> None:
             house.runner.go(run)
             house.runner.wait(run, 60)
         running = runs_in(house, PLAYED)
-        for run in running.values():
-            house.store.set_control(run, Control())
-            house.store.set_status(run, "running")  # as if its process had died: the app goes on with it
         with played(house, done.values(), SHARE) as model:
             house.close()
             keys = {"OPENAI_API_BASE": model.url, "OPENAI_API_KEY": "none"}
             with app_server(home, environment=keys) as server:
                 browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
                 write(browser, server.url, done, folder, "{procedure}-{size}-{theme}.webp", only)
+                for run in running.values():
+                    page = opened(browser, f"{server.url}/deliberation?run={run}", SIZES["wide"], "light")
+                    page.locator(".st-key-do-run button").first.click()
+                    expect(page.locator(".room .seat.lit").first).to_be_visible(timeout=60_000)
+                    page.close()
                 write(browser, server.url, running, folder, "{procedure}-running-{size}-{theme}.webp", only)
                 if not only:
                     page = opened(

@@ -16,6 +16,7 @@ NOTICE = (
     "The offline model is not a language model: it weighs words, rules and personas by fixed formulas, "
     "and it has not looked at any picture or video."
 )
+SHORT_NOTICE = "The offline model is not a language model."
 
 Method = Callable[[Any, random.Random], BaseModel]
 """The offline answer to one kind of task.

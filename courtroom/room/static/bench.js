@@ -163,7 +163,7 @@ function benchPart(open) {
       speaking = new Set(live.length ? live.map((call) => call.member) : now.speaker ? [now.speaker] : []);
       const seated = scene.seats.filter((member) => member.place);
       floor.dataset.seating = scene.seating;
-      floor.classList.toggle("many", seated.length > 24); floor.classList.toggle("crowded", seated.length > 12);
+      floor.classList.toggle("many", seated.length > 24); floor.classList.toggle("crowded", seated.length > 10); floor.classList.toggle("few", speaking.size < 4);
       for (const [id, one] of seats) if (!seated.some((member) => member.id === id)) { one.made.remove(); seats.delete(id); }
       for (const member of seated) {
         if (!seats.has(member.id)) { const one = seat(member); seats.set(member.id, one); floor.append(one.made); }
