@@ -66,4 +66,3 @@ def played(house: Courthouse, runs: Iterable[str], share: float) -> Iterator[Ope
     model = PlayedModel(house, runs, share)
     with OpenAIServer(answer=model.answer, half=never, stops=model.stops) as server:
         yield server
-        never.set()

@@ -217,7 +217,7 @@ async def test_an_id_never_says_which_host_is_asked(
         "x@evil.example/y",
         "azure/command-r",
     ):
-        await asked(model(tmp_path), question(id=f"{provider}/{name}", attempts=1, timeout_s=5))
+        await asked(model(tmp_path), question(id=f"{provider}/{name}", attempts=1, timeout_s=2))
     assert len(looked_up) <= 1  # none where the provider's own place is an IP address
     assert "evil" not in str(looked_up)
 
