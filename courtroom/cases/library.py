@@ -10,7 +10,7 @@ from itertools import count
 from typing import TypeVar
 
 from courtroom.access.account import Access, Resource
-from courtroom.access.acting import acting, needs
+from courtroom.access.acting import needs
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check
 from courtroom.cases.files import Package, read_folder, read_upload
@@ -20,7 +20,7 @@ from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
 from courtroom.sharing.actions import Action, changing, note
-from courtroom.sharing.rules import listed, may_see, own, take
+from courtroom.sharing.rules import listed, may_see, mine, take
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
@@ -163,12 +163,7 @@ class Library:
 
     def mine(self) -> frozenset[str]:
         """The ids of the cases that belong to the person who acts."""
-        person = acting()
-        if person is None:
-            return frozenset()
-        fits = own("case", "cases.id")
-        rows = self._database.connection.execute(f"SELECT id FROM cases WHERE {fits}", {"me": person.id})
-        return frozenset(row["id"] for row in rows)
+        return mine(self._database, "case")
 
     def _own(self) -> tuple[list[Case], list[Unreadable]]:
         fits, values = listed("case", "cases.id")

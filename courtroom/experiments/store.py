@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from courtroom.access.account import Access, Resource
-from courtroom.access.acting import acting, needs
+from courtroom.access.acting import needs
 from courtroom.engine.lease import Lease
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
 from courtroom.sharing.actions import Action, changing, note
-from courtroom.sharing.rules import give_up, listed, may_see, own, take
+from courtroom.sharing.rules import give_up, listed, may_see, mine, take
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.store.rows import read, read_all
@@ -133,12 +133,7 @@ class ExperimentStore:
 
     def mine(self) -> frozenset[str]:
         """The ids of the experiments that belong to the person who acts."""
-        person = acting()
-        if person is None:
-            return frozenset()
-        fits = own("experiment", "experiments.id")
-        rows = self._database.connection.execute(f"SELECT id FROM experiments WHERE {fits}", {"me": person.id})
-        return frozenset(row["id"] for row in rows)
+        return mine(self._database, "experiment")
 
     def experiment(self, name: str) -> StoredExperiment:
         """One experiment by its id, or the newest of a name.

@@ -93,6 +93,15 @@ def own(kind: str, column: str) -> str:
     return f"EXISTS (SELECT 1 FROM ownership WHERE ownership.kind = '{kind}' AND ownership.id = {column} AND ownership.account = :me)"
 
 
+def mine(database: Database, kind: str) -> frozenset[str]:
+    """The ids of what of a kind belongs to the person who acts."""
+    person = acting()
+    if person is None:
+        return frozenset()
+    rows = database.connection.execute("SELECT id FROM ownership WHERE kind = ? AND account = ?", (kind, person.id))
+    return frozenset(row["id"] for row in rows)
+
+
 def seen(database: Database, kind: str, names: Iterable[str]) -> list[str]:
     """Those of the ids that the person who acts may see, in their order."""
     return [name for name in names if may_see(database, Resource(kind=kind, id=name))]
