@@ -9,7 +9,6 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
-from itertools import count
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -101,22 +100,10 @@ def what_tests_leave_is_not_frozen() -> Iterator[None]:
         yield
 
 
-WALKED_AFTER = 10
-"""Modules after which all objects are walked once, also those that were frozen while a test still held them."""
-
-
-@pytest.fixture(scope="session")
-def modules_done() -> Iterator[int]:
-    """How many modules' tests are done."""
-    return count(1)
-
-
 @pytest.fixture(scope="module", autouse=True)
-def nothing_stays_open(modules_done: Iterator[int]) -> Iterator[None]:
+def nothing_stays_open() -> Iterator[None]:
     """Lets go of what a module's tests have left open."""
     yield
-    if next(modules_done) % WALKED_AFTER == 0:
-        gc.unfreeze()
     gc.collect()
     give_back()
     gc.freeze()  # what is still there stays, such as libraries: the next module need not walk it again

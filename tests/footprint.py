@@ -24,7 +24,6 @@ def held() -> tuple[int, int]:
     """Resident memory in megabytes, and threads, of this process; (0, 0) on a system that does not say."""
     if not STATUS.exists():
         return 0, 0
-    gc.unfreeze()
     gc.collect()
     give_back()
     lines = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
