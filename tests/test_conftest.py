@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import LeftThisMachine
-from tests.workers import group
+from tests.workers import BROWSER, group
 
 ROOT = Path(__file__).parents[1]
 ELSEWHERE = ["192.0.2.1", "api.openai.com", "localhost.example"]
@@ -34,12 +34,15 @@ async def test_neither_does_asyncio(host: str, nothing_leaves_this_machine: list
     nothing_leaves_this_machine.clear()
 
 
-def test_each_file_is_in_one_piece_and_those_that_drive_a_browser_come_first(request: pytest.FixtureRequest) -> None:
-    items = request.session.items
-    files = [group(item.nodeid) for item in items]
-    assert len(list(groupby(files))) == len(set(files))
-    driving = {name for name, item in zip(files, items, strict=True) if item.get_closest_marker("browser")}
-    assert not driving.intersection(files[sum(name in driving for name in files) :])
+def test_each_group_is_in_one_piece_and_the_browsers_comes_first(request: pytest.FixtureRequest) -> None:
+    groups = [group(item.nodeid) for item in request.session.items]
+    assert len(list(groupby(groups))) == len(set(groups))
+    assert BROWSER not in groups[groups.count(BROWSER) :]
+
+
+def test_whatever_drives_a_browser_is_in_its_group(request: pytest.FixtureRequest) -> None:
+    for item in request.session.items:
+        assert (item.get_closest_marker("browser") is not None) == (group(item.nodeid) == BROWSER), item.nodeid
 
 
 def test_a_worker_takes_whole_files(tmp_path: Path) -> None:

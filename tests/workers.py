@@ -1,18 +1,26 @@
-"""Which worker of pytest-xdist takes which tests: a file stays with one, so that what its tests share is made once.
+"""Which worker of pytest-xdist takes which tests: a file stays with one, all files of a browser with one and the same.
 
-pytest-xdist would do so by `--dist loadfile`, but gives out the files of most tests first, not those that take longest.
+So what a file's tests share is made once, and one browser is open at a time. pytest-xdist would read the groups from marks,
+but its mark does not reach the names of tests since pytest 9.2.
 """
 
 from __future__ import annotations
+
+from pathlib import PurePosixPath
 
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+BROWSER = "browser"
+BROWSER_FILES = {"tests/attacks/test_pages.py"}
+"""Those that drive a browser beside the folder `tests/browser`."""
+
 
 def group(nodeid: str) -> str:
-    """The group of a test by its name: its file."""
-    return nodeid.partition("::")[0]
+    """The group of a test by its name."""
+    path = PurePosixPath(nodeid.partition("::")[0])
+    return BROWSER if BROWSER in path.parts or str(path) in BROWSER_FILES else str(path)
 
 
 class WholeFiles(LoadScopeScheduling):
@@ -34,7 +42,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WholeFi
 
 @pytest.hookimpl(trylast=True)  # once all have their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each file in one piece: those that drive a browser first, then those that take long, so that all workers end at nearly the same time."""
+    """Each group in one piece: the browser's first, then those that take long, so that all workers end at nearly the same time."""
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
         groups.setdefault(group(item.nodeid), []).append(item)
@@ -43,4 +51,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _rank(item: pytest.Item) -> int:
-    return next((rank for rank, name in enumerate(("browser", "slow", "kills")) if item.get_closest_marker(name)), 3)
+    return next((rank for rank, name in enumerate((BROWSER, "slow", "kills")) if item.get_closest_marker(name)), 3)

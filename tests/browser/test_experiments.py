@@ -91,5 +91,8 @@ def taken_away(page: Page) -> None:
 
 def a_mark_opens_its_run(page: Page) -> None:
     """A click on a case's mark leads to its hearing."""
-    page.locator(".st-key-experiment-matrix .js-plotly-plot .points path").first.click(force=True)
+    expect(page.locator('.stApp[data-test-script-state="notRunning"]')).to_be_visible()
+    mark = page.locator(".st-key-experiment-matrix .js-plotly-plot .points path").first
+    expect(mark).to_be_visible()  # a click that is forced does not wait for it
+    mark.click(force=True)
     page.wait_for_url(re.compile("deliberation.*run=cell-"))
