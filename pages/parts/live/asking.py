@@ -18,7 +18,7 @@ def waits(key: str, text: str) -> bool:
     """Whether the answers kept in the session under this key are still to come; a failure is shown once they are not.
 
     Args:
-        told: what is being waited for, in our words.
+        text: what is being waited for, in our words.
     """
     asked: Future[AskedBeside] | None = st.session_state.get(key)
     if asked is None:

@@ -160,8 +160,8 @@ def _card_html(card: Card) -> str:
     bar = f'<div class="share"><div style="width:{share:.0%}"></div></div>' if share is not None else ""
     facts = " · ".join(f"{escaped(name)} {escaped(value)}" for name, value in card.facts)
     texts = [card.body, *(f"• {translated(item)}" for item in card.items)]
-    told = "".join(_words_html(text, small=True) for text in texts if text)
-    return f'<div>{_title_html(card.title)}{bar}<div class="facts">{facts}</div>{told}</div>'
+    words = "".join(_words_html(text, small=True) for text in texts if text)
+    return f'<div>{_title_html(card.title)}{bar}<div class="facts">{facts}</div>{words}</div>'
 
 
 def _title_html(title: str) -> str:

@@ -12,18 +12,17 @@ from pages.parts.shared.inert import escaped
 
 def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> str:
     """HTML for a choice, for another outcome, or for an abstention."""
-    theme = st.context.theme.type or "light"
-    known = {choice.name: choice for choice in procedure.choices}
-    choice = known.get(name) if name else None
-    if name and choice is None:  # an outcome in words, such as a judgment
-        return f'<span style="font-weight:600;font-size:{escaped(size)}">{escaped(name)}</span>'
-    if choice is None:
-        return f'<span style="color:{tone(None, theme)};font-size:{escaped(size)}">○ {_("abstained")}</span>'
-    return f'<span style="color:{tone(choice.tone, theme)};font-weight:600;white-space:nowrap;font-size:{escaped(size)}">{escaped(choice.mark)} {escaped(choice.title)}</span>'
+    text, colour = choice_words(procedure, name)
+    style = f"font-size:{escaped(size)}"
+    if colour:
+        style += f";color:{colour}"
+    if name:
+        style += ";font-weight:600" + (";white-space:nowrap" if colour else "")  # an outcome in words may be long
+    return f'<span style="{escaped(style, as_it_is=True)}">{escaped(text, as_it_is=True)}</span>'
 
 
 def choice_words(procedure: Procedure, name: str | None) -> tuple[str, str]:
-    """The same as plain text, with its colour; empty for an outcome in words."""
+    """A choice as plain text, and its colour; empty for an outcome in words, such as a judgment."""
     theme = st.context.theme.type or "light"
     choice = next((choice for choice in procedure.choices if choice.name == name), None)
     if choice:
