@@ -13,11 +13,8 @@ from pages.parts.shared.inert import escaped
 def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> str:
     """HTML for a choice, for another outcome, or for an abstention."""
     text, colour = choice_words(procedure, name)
-    style = f"font-size:{escaped(size)}"
-    if colour:
-        style += f";color:{colour}"
-    if name:
-        style += ";font-weight:600" + (";white-space:nowrap" if colour else "")  # an outcome in words may be long
+    weight, spaces = 600 if name else 400, "nowrap" if colour else "normal"  # an outcome in words may be long
+    style = f"font-size:{escaped(size)};color:{colour or 'inherit'};font-weight:{weight};white-space:{spaces}"
     return f'<span style="{escaped(style, as_it_is=True)}">{escaped(text, as_it_is=True)}</span>'
 
 
