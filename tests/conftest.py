@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import os
 import re
 import socket
 import sys
@@ -34,6 +35,10 @@ pytest_plugins = [
 # What is slow on a loaded machine is no failure.
 hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("patient")
+
+# Hundreds of processes are started, and each would compile all our modules anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")

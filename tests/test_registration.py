@@ -16,6 +16,7 @@ import streamlit as st
 
 from courtroom import procedures
 from courtroom.courthouse import Courthouse
+from courtroom.engine import checked
 from courtroom.engine.interventions import ChangeSetup, InterventionRefused
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.registration import RegistrationError, mistakes, register
@@ -129,7 +130,8 @@ def test_one_task_with_two_offline_answers_is_told() -> None:
         register((replace(DEBATE, name="debate-anew", offline=other),), PROCEDURES)
 
 
-def test_all_that_is_shipped_passes_the_same_checks() -> None:
+def test_all_that_is_shipped_passes_the_same_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checked, "found_right", lambda procedure: False)  # not what was found at an earlier start
     assert [told for procedure in PROCEDURES.values() for told in mistakes(procedure)] == []
 
 

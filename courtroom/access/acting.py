@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -61,10 +61,10 @@ def by(person: Account | None, work: Callable[P, R]) -> Callable[P, R]:
     return done
 
 
-async def by_server(work: Awaitable[R]) -> R:
-    """Do the work for the server itself: what was allowed at its beginning goes on, whatever becomes of who began it."""
-    with acts(None):
-        return await work
+def for_server(context: Context) -> Context:
+    """A context in which the server itself acts: what was allowed at its beginning goes on, whatever becomes of who began it."""
+    context.run(_said.set, (None,))
+    return context
 
 
 def may(access: Access) -> bool:

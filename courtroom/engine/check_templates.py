@@ -46,6 +46,7 @@ class Templates:
         self.sources: Mapping[str, str] = templates(procedure.prompts, procedure.case_kind)
         self.broken: dict[str, str] = {}
         self.trees: dict[str, nodes.Template] = {}
+        self._used: dict[str, frozenset[str]] = {}
         parser = environment(self.sources.get)
         for name, text in self.sources.items():
             try:
@@ -67,10 +68,8 @@ class Templates:
 
     def used(self, name: str) -> frozenset[str]:
         """The variables that a template uses, and those of all it takes in with its variables."""
-        names: set[str] = set()
-        for one in self._whole(name, lambda part: isinstance(part, nodes.Include) or _with_variables(part)):
-            names |= meta.find_undeclared_variables(self.trees[one])
-        return frozenset(names)
+        whole = self._whole(name, lambda part: isinstance(part, nodes.Include) or _with_variables(part))
+        return frozenset().union(*map(self._of, whole))
 
     def unknown(self, name: str, known: frozenset[str], text: str) -> Iterator[str]:
         """Variables that nobody gives a template, and templates that it takes in and that are not there."""
@@ -84,6 +83,12 @@ class Templates:
                 for missing in (other for other in names if other not in self.sources):
                     place = f"{self.file(one)}, line {part.lineno}"
                     yield f"{place}: it takes in “{missing}”, which is missing. Mend the name, or write {self.file(missing)}."
+
+    def _of(self, name: str) -> frozenset[str]:
+        """The variables of one template alone."""
+        if name not in self._used:
+            self._used[name] = frozenset(meta.find_undeclared_variables(self.trees[name]))
+        return self._used[name]
 
     def _whole(self, name: str, follow: Callable[[nodes.Node], bool]) -> list[str]:
         """A template and those that it takes in, over any number of steps."""

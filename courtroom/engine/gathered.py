@@ -7,7 +7,7 @@ import contextvars
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Generic, TypeVar
 
-from courtroom.access.acting import by_server
+from courtroom.access.acting import for_server
 
 K = TypeVar("K")
 R = TypeVar("R")
@@ -41,7 +41,7 @@ class Gathered(Generic[K, R]):
         self._waiting.append((item, done))
         if self._rounds is None:
             # In a context of its own: what one caller holds, such as keys, is not there for the others. So it is for no person.
-            self._rounds = loop.create_task(by_server(self._go()), context=contextvars.Context())
+            self._rounds = loop.create_task(self._go(), context=for_server(contextvars.Context()))
         return await done
 
     async def _go(self) -> None:

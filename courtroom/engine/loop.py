@@ -7,9 +7,10 @@ import threading
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
+from contextvars import copy_context
 from typing import Any, TypeVar
 
-from courtroom.access.acting import by, by_server
+from courtroom.access.acting import by, for_server
 
 T = TypeVar("T")
 
@@ -35,7 +36,7 @@ class Loop:
 
     def do(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Do something on the loop."""
-        return asyncio.run_coroutine_threadsafe(by_server(work), self._loop)
+        return for_server(copy_context()).run(asyncio.run_coroutine_threadsafe, work, self._loop)
 
     def watch(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something on the loop for which nobody waits; it ends when the loop does."""
@@ -69,6 +70,6 @@ class Loop:
         await self._loop.shutdown_default_executor()
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:
-        task = self._loop.create_task(by_server(work))
+        task = self._loop.create_task(work, context=for_server(copy_context()))
         self._kept.add(task)
         task.add_done_callback(self._kept.discard)

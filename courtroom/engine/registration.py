@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from courtroom.cases.explain import explain
 from courtroom.cases.kinds import CASE_KINDS
-from courtroom.engine import check_modules, check_templates, paper
+from courtroom.engine import check_modules, check_templates, checked, paper
 from courtroom.engine.changes import merged
 from courtroom.engine.check_modules import meant
 from courtroom.engine.check_templates import source_of
@@ -71,9 +71,7 @@ def mistakes(procedure: Procedure) -> Iterator[str]:
     yield from _offline(procedure, file)
     for task in (one.task for one in procedure.peers if one.task not in procedure.tasks):
         yield f"{file}: `peers` names {task.__name__}, which is not among `tasks`. Add it there, or take it out."
-    if not unfinished:
-        yield from check_templates.mistakes(procedure)
-    yield from check_modules.mistakes(procedure)
+    yield from _read(procedure, unfinished=bool(unfinished))
     yield from _presets(procedure, file)
 
 
@@ -89,6 +87,17 @@ def file_of(procedure: Procedure) -> str:
                 continue
             return str(module.__file__)
     return str(getattr(sys.modules.get(first), "__file__", first))
+
+
+def _read(procedure: Procedure, *, unfinished: bool) -> Iterator[str]:
+    """Mistakes that only reading its templates and its code shows."""
+    if unfinished:
+        yield from check_modules.mistakes(procedure)
+    elif not checked.found_right(procedure):
+        wrong = [*check_templates.mistakes(procedure), *check_modules.mistakes(procedure)]
+        if not wrong:
+            checked.remember(procedure)
+        yield from wrong
 
 
 def _complete(task: type[Task[Any]]) -> bool:

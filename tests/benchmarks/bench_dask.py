@@ -107,7 +107,7 @@ def main() -> None:
     options.add_argument("--tiny", action="store_true")
     given = options.parse_args()
     if given.tiny:
-        given.cells, given.workers, given.delay, given.parts = 6, 2, 0.05, 1
+        given.cells, given.workers, given.delay, given.parts, given.only = 6, 2, 0.05, 1, "waiting"
     if programs() is None:
         raise SystemExit(WHY_NOT)
     cores = len(os.sched_getaffinity(0))

@@ -1,8 +1,8 @@
 """Experiments killed twice against unbroken ones: `python -m tests.benchmarks.bench_kills`.
 
 Three experiments run offline by one shell command each: 300 criminal cases under three arms, 500 labelled texts under four
-structures, and all sample disputes with five repeats. Real records come from COURTROOM_REAL_DATA; `--tiny` takes a few of each and
-no more than that. Each experiment is killed with SIGKILL twice, at about a third and two thirds of its answers, and
+structures, and all sample disputes with five repeats. Real records come from COURTROOM_REAL_DATA; `--tiny` takes a few disputes and
+nothing else. Each experiment is killed with SIGKILL twice, at about a third and two thirds of its answers, and
 gone on with by `experiment resume`. Printed are: whether its cells and its table equal an unbroken experiment's, and how many questions
 were asked although their answers were on record.
 """
@@ -56,22 +56,22 @@ class Study:
 CRIMINAL = """
 name = "criminal"
 measures = ["charge_accuracy", "charge_f1", "article_accuracy", "article_f1", "log_distance"]
-dataset = {{ name = "lawbench", sample = {sample} }}
+dataset = { name = "lawbench", sample = 300 }
 arm = [
-    {{ name = "one model", procedure = "jurisagents", set = {{ variant = "single-model" }} }},
-    {{ name = "two instances", procedure = "jurisagents" }},
-    {{ name = "verified", procedure = "verdict" }},
+    { name = "one model", procedure = "jurisagents", set = { variant = "single-model" } },
+    { name = "two instances", procedure = "jurisagents" },
+    { name = "verified", procedure = "verdict" },
 ]
 """
 TEXTS = """
 name = "texts"
 measures = ["accuracy", "macro_f1"]
-dataset = {{ name = "emotion", sample = {sample} }}
+dataset = { name = "emotion", sample = 500 }
 arm = [
-    {{ name = "single", procedure = "courtroom-llm", set = {{ structure = "single" }} }},
-    {{ name = "multiple", procedure = "courtroom-llm", set = {{ structure = "multiple" }} }},
-    {{ name = "sequential", procedure = "courtroom-llm", set = {{ structure = "sequential" }} }},
-    {{ name = "parallel", procedure = "courtroom-llm", set = {{ structure = "parallel" }} }},
+    { name = "single", procedure = "courtroom-llm", set = { structure = "single" } },
+    { name = "multiple", procedure = "courtroom-llm", set = { structure = "multiple" } },
+    { name = "sequential", procedure = "courtroom-llm", set = { structure = "sequential" } },
+    { name = "parallel", procedure = "courtroom-llm", set = { structure = "parallel" } },
 ]
 """
 DISPUTES = """
@@ -99,20 +99,19 @@ def voted(folder: Path) -> Path:
 
 
 def studies(folder: Path, tiny: bool) -> list[Study]:
-    """The three experiments, with a few cells or all of them."""
-    return [
-        Study("criminal", CRIMINAL.format(sample=4 if tiny else 300), ("import", str(FOLDER / "lawbench"))),
-        Study(
-            "texts",
-            TEXTS.format(sample=4 if tiny else 500),
-            ("import", str(FOLDER / "classification" / "emotion.train.txt"), "--name", "emotion"),
-        ),
-        Study(
-            "disputes",
-            DISPUTES.format(part=", sample = 2" if tiny else ""),
-            ("import", str(voted(folder)), "--name", "disputes"),
-        ),
-    ]
+    """The three experiments, or a few cells of the last."""
+    few = ", sample = 1" if tiny else ""
+    disputes = Study("disputes", DISPUTES.format(part=few), ("import", str(voted(folder)), "--name", "disputes"))
+    emotion = ("import", str(FOLDER / "classification" / "emotion.train.txt"), "--name", "emotion")
+    return (
+        [disputes]
+        if tiny
+        else [
+            Study("criminal", CRIMINAL, ("import", str(FOLDER / "lawbench"))),
+            Study("texts", TEXTS, emotion),
+            disputes,
+        ]
+    )
 
 
 class Store:
