@@ -33,7 +33,7 @@ COMPACT = """<style>
 .stMainBlockContainer { padding-top: 3.6rem; }
 .st-key-top h1, .st-key-top h3 { font-size: 1.5rem; padding: 0 0 .3rem; line-height: 1.3; }
 .st-key-top [class*="st-key-marks-"] button { min-height: 0; padding-block: 0; }
-[class*="st-key-pulse-"] { position: absolute; width: 1px !important; overflow: hidden; }
+[class*="st-key-pulse-"], [class*="st-key-idle-"] { position: absolute; width: 1px !important; overflow: hidden; }
 </style>"""
 """The room is to stand on one screen, with what steers it."""
 
@@ -160,7 +160,7 @@ if record.run.verdict:
         st.session_state.pop("sweep", None)
         st.switch_page("pages/sweep.py", query_params={"base": run})
 
-tabs_view(house, procedure, run, family=len(kin) > 1)
+tabs_view(house, procedure, run, time.monotonic_ns(), family=len(kin) > 1)
 
 prompt, completion = record.tokens
 st.divider()

@@ -18,6 +18,8 @@
 
   const fresh = (found) => !(found.getRootNode().host || found).closest("[data-stale=true]");
 
+  const shown = (found) => (found.getRootNode().host || found).checkVisibility({ visibilityProperty: true });
+
   /** Milliseconds from `began`, or from navigation, until it holds. */
   const when = (ready, began = 0) => new Promise((done, fail) => {
     setTimeout(() => fail(new Error(`never seen: ${ready}`)), 60_000);
@@ -29,8 +31,8 @@
     all, one, text, when, seen: {}, counts: [],
     /** The room has its seats, and the transcript ends with the verdict. */
     drawn: (seats) => all(".room .seat").length >= seats && all(".room .transcript .k-verdict").length > 0,
-    /** The open tab shows a text and what is drawn. */
-    below: (wanted, drawn) => text("[data-testid=stMain]").includes(wanted) && (!drawn || all(drawn).some(fresh)),
+    /** The open tab shows a text and what is drawn; what stands in another is there and not shown. */
+    below: (wanted, drawn) => all("[class*=st-key-pane-]").filter(shown).some((open) => open.textContent.includes(wanted)) && (!drawn || all(drawn).some((one) => fresh(one) && shown(one))),
     click: async (button, ready) => {
       await when(() => !ready());  // what stood there before is gone
       const began = performance.now();

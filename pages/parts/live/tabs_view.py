@@ -9,6 +9,7 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.language import _, translated
+from courtroom.room.player import adapter
 from pages.parts.live.calls_table import calls_table
 from pages.parts.live.member_grid import member_grid
 from pages.parts.live.votes_view import votes_view
@@ -19,6 +20,10 @@ from pages.parts.shared.plainly import plainly
 from pages.parts.shared.records import read
 
 NOW = "now"
+IDLE = "idle-drawing"
+"""Where the session keeps the drawing of the page after which the browser had time for more."""
+
+idle = st.components.v2.component("courtroom_idle", js=adapter("idle"))
 
 
 def back() -> str:
@@ -27,17 +32,18 @@ def back() -> str:
 
 
 @st.fragment
-def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool) -> None:
+def tabs_view(house: Courthouse, procedure: Procedure, run: str, drawing: int, *, family: bool) -> None:
     """Drawn anew by itself: a click on a tab leaves the rest of the page as it is.
 
+    The open tab is drawn with the page. The others of a run at rest follow, unseen, when the browser has time: then a click shows
+    at once what is there.
+
     Args:
+        drawing: a number of its own for each drawing of the whole page.
         family: whether there are others in the run's family.
     """
     with plainly():
-        try:
-            record = read(house, run)
-        except NoSuchRun:
-            st.rerun()  # the page says so
+        record = _record(house, run)
         votes = any(role.votes for role in procedure.roles)
         views = [view.title for view in procedure.views]
         tabs = ["Members", "Votes", *views, "Calls"] if votes else [*views, "Members", "Calls"]
@@ -53,23 +59,68 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool
                 label_visibility="collapsed",
             )
             if len(record.stages) > 1:
-                record = _as_it_stood(record)
-        if shown == "Members":
+                _as_it_stood(record)
+            at_rest = record.run.status != "running"
+            all_drawn = at_rest and st.session_state.get(IDLE) == drawing
+            st.html(_only_the_open_one(len(tabs)))
+            with st.container(gap=None):
+                for number, tab in enumerate(tabs, 1):
+                    if tab == shown or all_drawn:
+                        with st.container(key=f"pane-{number}"):
+                            _tab(house, procedure, run, tab)
+            if at_rest and not all_drawn:
+                idle(key=f"idle-{drawing}", height=1, on_idle_change=lambda: _has_time(drawing))
+
+
+def _only_the_open_one(tabs: int) -> str:
+    """The style by which the browser itself shows the tab that is clicked. The others keep their width, which tables and
+    figures need to be drawn."""
+    others = ", ".join(
+        f'.st-key-below:has([class*="st-key-tab-"] [role="radio"]:nth-child({open:d})[aria-checked="true"]) .st-key-pane-{number:d}'
+        for open in range(1, tabs + 1)
+        for number in range(1, tabs + 1)
+        if number != open
+    )
+    return (
+        "<style>.st-key-below { position: relative; }"
+        f"{others} {{ position: absolute; visibility: hidden; width: 100%; height: 0; overflow: hidden; }}</style>"
+    )
+
+
+@st.fragment
+def _tab(house: Courthouse, procedure: Procedure, run: str, tab: str) -> None:
+    """What one tab shows; a click in it draws nothing else."""
+    with plainly():
+        record = _record(house, run)
+        if len(record.stages) > 1 and back() != NOW:
+            record = record.until(int(back()))
+        if tab == "Members":
             member_grid(house, procedure, record)
-        elif shown == "Votes":
+        elif tab == "Votes":
             votes_view(procedure, record)
-        elif shown == "Calls":
+        elif tab == "Calls":
             calls_table(house, record)
-        elif shown == "Family":
+        elif tab == "Family":
             family_view(house, run)
         else:
-            view = next(view for view in procedure.views if view.title == shown)
+            view = next(view for view in procedure.views if view.title == tab)
             st.caption(declared(view.help))
             blocks_view(view.draw(record), procedure, key=f"{run}-{view.name}")
 
 
-def _as_it_stood(record: Record) -> Record:
-    """The record at the end of the stage that is chosen."""
+def _record(house: Courthouse, run: str) -> Record:
+    try:
+        return read(house, run)
+    except NoSuchRun:
+        st.rerun()  # the page says so
+
+
+def _has_time(drawing: int) -> None:
+    st.session_state[IDLE] = drawing
+
+
+def _as_it_stood(record: Record) -> None:
+    """Choose the end of a stage to look back to; what is chosen stands in the address."""
     at, run = back(), record.run.id
     names = {
         **{str(stage.index): _("after {name}", name=translated(stage.name)) for stage in record.stages},
@@ -90,10 +141,8 @@ def _as_it_stood(record: Record) -> Record:
         else:
             st.query_params["at"] = chosen
         st.rerun()  # other parts of the page are for now only
-    if chosen == NOW:
-        return record
-    st.info(
-        _("You look back: what stands below is how the run stood {names}.", names=literal(names[chosen])),
-        icon=":material/history:",
-    )
-    return record.until(int(chosen))
+    if chosen != NOW:
+        st.info(
+            _("You look back: what stands below is how the run stood {names}.", names=literal(names[chosen])),
+            icon=":material/history:",
+        )
