@@ -5,7 +5,8 @@ page beside it:
 
 - From recorded to on screen: 17 jurors answer in streams. For each answer and each vote, the time from its being recorded to its
   being in the room. Then the empty app counts to as many at the same distances of time, in a fragment that is drawn as often.
-- Opening a finished run of about 800 calls: from navigation to all seats and the end of the transcript.
+- Opening a finished run of about 800 calls: from navigation to all seats and the end of the transcript. The empty page has an address of
+  its own too: an app's first page opens sooner.
 - A click on each tab of the page, until its content is there: of that run, and of one with 17 jurors in three rounds.
 """
 
@@ -161,7 +162,7 @@ def counted(stand: Stand, times: list[float]) -> list[float]:
         database.execute("INSERT INTO counted VALUES (0)")
         database.commit()
         page = stand.page()
-        page.goto(f"{stand.empty}/?show=counter&every={LIVE_S}")
+        page.goto(f"{stand.empty}/counter?every={LIVE_S}")
         page.get_by_text("Counted: 0").wait_for()
         page.evaluate("courtroomBench.count()")
         began, written = time.time() - times[0] + 0.5, []
@@ -199,7 +200,7 @@ def opened(stand: Stand, scale: Scale) -> Times:
     for number in range(1 + scale.openings):  # what comes first loads what the browser then keeps
         for address, ready, kept in (
             (f"{stand.app}/deliberation?run={stand.runs['large']}", ours, found.ours),
-            (stand.empty, empty, found.empty),
+            (f"{stand.empty}/empty", empty, found.empty),
         ):
             page.goto("about:blank")
             page.goto(address, wait_until="commit")
@@ -214,11 +215,13 @@ def clicked(stand: Stand, scale: Scale, name: str) -> dict[str, Times]:
     """From a click on each tab of a run to its content."""
     page, beside = stand.page(), stand.page()
     page.goto(f"{stand.app}/deliberation?run={stand.runs[name]}")
-    beside.goto(f"{stand.empty}/?show=choice")
+    beside.goto(f"{stand.empty}/choice")
     radios = page.get_by_test_id("stMain").get_by_role("radio")
     radios.first.wait_for()
     tabs = [text for text in radios.all_inner_texts() if text in TABS]
-    page.get_by_test_id("stDataFrame").first.wait_for(state="attached")  # the tabs that are not open follow when the browser has time
+    page.get_by_test_id("stDataFrame").first.wait_for(
+        state="attached"
+    )  # the tabs that are not open follow when the browser has time
     found = {tab: Times() for tab in tabs}
     _settled(beside)
     plain = cycle(("Two", "One"))

@@ -1,4 +1,4 @@
-"""The tabs below the room in a real browser: a click draws what is below anew, and nothing else."""
+"""The tabs below the room in a real browser: a click draws what is below anew, and nothing else, and shows it at once."""
 
 from __future__ import annotations
 
@@ -27,4 +27,32 @@ def test_a_click_on_a_tab_sends_what_is_below_the_room_and_not_the_room_itself(a
     expect(page.get_by_role("button", name="All members")).to_be_visible()
     page.get_by_role("button", name="All members").click()
     expect(page.locator(".members .chain")).to_have_count(17)
+    page.close()
+
+
+def test_the_other_tabs_of_a_run_at_rest_are_there_before_they_are_clicked(app: str, browser: Browser) -> None:
+    page = opened(browser, app)
+    heard(page)
+    page.goto(page.url)
+    expect(page.locator(".members .chain").first).to_be_visible()
+    below = page.locator(".st-key-below")
+    expect(below.get_by_test_id("stDataFrame").locator("canvas").first).to_be_attached()
+    expect(below.locator(".js-plotly-plot .main-svg").first).to_be_attached()
+    settled(page)
+    panes = below.locator("[class*='st-key-pane-']")
+    assert panes.count() == 7
+    assert panes.filter(visible=True).count() == 1
+    page.evaluate("WebSocket.prototype.send = () => {}")  # from here on the server hears of nothing
+    for name, drawn in (("Votes", ".votes .line"), ("Follow-graph", ".main-svg"), ("Calls", "canvas")):
+        tab(page, name)
+        shown = panes.filter(visible=True)
+        expect(shown).to_have_count(1)
+        expect(shown.locator(drawn).first).to_be_visible()
+        box, whole = shown.bounding_box(), below.bounding_box()
+        assert box
+        assert whole
+        assert (box["x"], box["width"]) == (whole["x"], whole["width"])
+        assert box["y"] - whole["y"] < 200, "nothing stands between the tabs and what they show"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.checkVisibility({ visibilityProperty: true })")
     page.close()
