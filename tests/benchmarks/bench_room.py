@@ -146,7 +146,7 @@ def live(stand: Stand, number: int) -> tuple[list[float], list[float]]:
     page.evaluate("courtroomBench.follow()")
     page.locator(".st-key-do-run button").first.click()
     page.locator(".room .speech.verdict").wait_for()
-    page.get_by_text("Grounds").wait_for()
+    page.get_by_text("Grounds", exact=True).wait_for()
     seen: dict[str, float] = page.evaluate("courtroomBench.seen")
     page.close()
     written = dict(recorded(stand.house.record(run)))

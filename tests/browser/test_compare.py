@@ -22,7 +22,7 @@ def fork(page: Page, run: str) -> str:
     page.get_by_text("norms: 3 → 1").wait_for()
     settled(page)
     page.get_by_role("button", name="Start", exact=True).click()
-    expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Grounds", exact=True)).to_be_visible(timeout=120_000)
     found = re.search(r"run=([\w-]+)", page.url)
     assert found
     assert found[1] != run

@@ -30,7 +30,7 @@ def judged(page: Page, bench: Procedure, case: str, preset: str = "") -> str:
         expect(page.get_by_text(next(one.help for one in bench.presets if one.title == preset))).to_be_visible()
         page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
     page.get_by_role("button", name="Start", exact=True).click()
-    expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Grounds", exact=True)).to_be_visible(timeout=120_000)
     found = re.search(r"run=([\w-]+)", page.url)
     assert found
     return found.group(1)
@@ -76,13 +76,13 @@ def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(
     page.goto(app)
     judged(page, bench, "bus-wallet")
     sound(page)
-    expect(page.get_by_text("What was really decided")).to_be_visible()
+    expect(page.get_by_text("What was really decided").filter(visible=True)).to_have_count(1)
     page.set_viewport_size({"width": 1280, "height": 1800})
     helps = {view.title: view.help for view in bench.views}
     for title, told in {**helps, "Members": "Open a member to see", "Calls": "Select a row to read"}.items():
         tab(page, title)
         expect(page.get_by_role("radio", name=title, exact=True)).to_be_checked()
         for theme in in_both_themes(page):
-            expect(page.get_by_text(told, exact=False)).to_be_visible()
+            expect(page.get_by_text(told, exact=False).filter(visible=True)).to_have_count(1)
             shot(page, folder, f"{bench.name}-{title}-{theme}")
             sound(page)

@@ -47,7 +47,7 @@ def start(page: Page, case: str, button: str = "Start") -> None:
 def heard(page: Page, case: str = "phone-battery") -> str:
     """Three clicks at most: hear, start; the verdict comes by itself."""
     start(page, case)
-    expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Grounds", exact=True)).to_be_visible(timeout=120_000)
     found = re.search(r"run=([\w-]+)", page.url)
     assert found
     return found.group(1)
@@ -84,7 +84,7 @@ def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(app: str, pag
         for theme in in_both_themes(page):
             for width in (1280, 1920):
                 page.set_viewport_size({"width": width, "height": 900})
-                expect(page.get_by_text(told, exact=False).first).to_be_visible()
+                expect(page.get_by_text(told, exact=False).filter(visible=True).first).to_be_visible()
                 page.screenshot(path=tmp_path / f"{name}-{theme}-{width}.png")
                 sound(page)
 
@@ -93,9 +93,9 @@ def test_a_run_is_found_again_by_its_address_in_another_browser(app: str, page: 
     page.goto(app)
     run = heard(page, "down-jacket")
     other = opened(browser, f"{app}/deliberation?run={run}")
-    expect(other.get_by_text("Grounds")).to_be_visible()
+    expect(other.get_by_text("Grounds", exact=True)).to_be_visible()
     other.reload()
-    expect(other.get_by_text("Grounds")).to_be_visible()
+    expect(other.get_by_text("Grounds", exact=True)).to_be_visible()
     other.close()
 
 
@@ -106,7 +106,7 @@ def test_a_run_can_be_stepped_and_run_to_the_end(app: str, page: Page) -> None:
     page.locator(".st-key-do-step button").first.click()
     expect(page.get_by_text("Paused before Round 1")).to_have_count(1)
     page.locator(".st-key-do-run button").first.click()
-    expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Grounds", exact=True)).to_be_visible(timeout=120_000)
 
 
 def test_the_report_opens_without_the_app_and_shows_the_verdict(

@@ -133,7 +133,7 @@ def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_th
     page.locator(".room .seat").first.click()
     name = page.locator(".room .drawer h3").inner_text()
     rooms.half.set()
-    expect(page.get_by_text("Grounds")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Grounds", exact=True)).to_be_visible(timeout=120_000)
     expect(page.locator(".room .speech.verdict")).to_be_visible()
     assert page.locator(".room").evaluate("e => e.marked") == "the same"
     expect(page.locator(".room .drawer h3")).to_have_text(name)
