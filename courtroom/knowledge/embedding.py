@@ -25,15 +25,14 @@ SPREAD = 4  # places of one word: two words that share one then differ in the ot
 DEFAULT = "hashed-ngrams"
 UNKNOWN = 6.0
 """Rarity of a word that the table lacks; names, mostly."""
-PROCEDURE = frozenset(
-    """
-    被告人 被害人 人民检察院 检察院 检察机关 指控 公诉机关 公诉 公诉人 机关 证人 证言 供述 辩解 证据 事实
-    犯罪 追究 刑事责任 本院 行为 触犯 中华人民共和国 刑法 规定 提请 依法 判处 某某 某 许 年 月 日 分
-    公安局 派出所 书证 物证 现场 勘查 笔录 照片 户籍 证明 经过 抓获 到案 认为 构成 应当 县 市 区 镇 村
-    路 号 人民币 元 当日 上述 经 审理 查明 审理查明 其 一 二 三 名 情况 说明 身份 信息 归案 案发 供认
-    陈述 辨认 当庭 涉嫌 诉 称 案件 材料 予以 一案 作案 先后
-    """.split()
-)
+_PROCEDURE = """
+被告人 被害人 人民检察院 检察院 检察机关 指控 公诉机关 公诉 公诉人 机关 证人 证言 供述 辩解 证据 事实
+犯罪 追究 刑事责任 本院 行为 触犯 中华人民共和国 刑法 规定 提请 依法 判处 某某 某 许 年 月 日 分
+公安局 派出所 书证 物证 现场 勘查 笔录 照片 户籍 证明 经过 抓获 到案 认为 构成 应当 县 市 区 镇 村
+路 号 人民币 元 当日 上述 经 审理 查明 审理查明 其 一 二 三 名 情况 说明 身份 信息 归案 案发 供认
+陈述 辨认 当庭 涉嫌 诉 称 案件 材料 予以 一案 作案 先后
+"""
+PROCEDURE = frozenset(_PROCEDURE.split())
 """Words that nearly every record of a Chinese criminal case holds."""
 _NO_LETTER = re.compile(r"[^a-z]+")
 
