@@ -9,6 +9,7 @@ import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -43,18 +44,15 @@ sys.dont_write_bytecode = False
 PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")
 """In the names of tests that kill a process."""
-SLOW = {
-    "test_big_store.py",
-    "test_chroma_server.py",
-    "test_closing.py",
-    "test_dask.py",
-    "test_docs.py",
-    "test_figures.py",
-    "test_forks.py",
-    "test_package.py",
-}
-"""Files whose tests take long by what they try: benchmarks and installations are run, limits of time are reached. So do
-the attacks: each file tries a long list of them."""
+SLOW = (
+    *("*page*", "audit", "backup_rehearsal", "big_store", "budgets", "checked", "chroma_server", "closing", "contract", "dask"),
+    *("docs", "doctor", "figures", "forks", "index", "interventions", "jurisagents", "language", "limits", "long_lists"),
+    *("lookers", "object_storage", "old_stores", "package", "postgres", "query_plans", "registration", "resilience", "samples"),
+    *("shell_*", "sign_in", "start", "sweeps"),
+)  # fmt: skip
+"""Files of tests, by what follows `test_` in their names, that take long by what they try: pages are drawn again and again,
+processes and servers are started, benchmarks and installations are run, limits of time are reached. So do the attacks: each file
+tries a long list of them."""
 NAMES = ("streamlit", "litellm", "chromadb", "pydantic", "plotly")
 
 
@@ -68,7 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folder = item.path.relative_to(Path(__file__).parent).parent
         if KILLS.search(item.name.partition("[")[0]) or item.path.name == "test_kills.py":
             item.add_marker(pytest.mark.kills)
-        if item.path.name in SLOW or "attacks" in folder.parts:
+        if "attacks" in folder.parts or any(fnmatch(item.path.stem, f"test_{name}") for name in SLOW):
             item.add_marker(pytest.mark.slow)
         if "browser" in folder.parts:
             item.add_marker(pytest.mark.browser)
