@@ -103,6 +103,14 @@ def what_tests_leave_is_not_frozen() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def main_stays() -> Iterator[None]:
+    """A page that is drawn in a test stands in as the program's main module, which a process that is started then would run."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
+
+
 @pytest.fixture(scope="module", autouse=True)
 def nothing_stays_open() -> Iterator[None]:
     """Lets go of what a module's tests have left open."""

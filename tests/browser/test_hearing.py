@@ -114,7 +114,13 @@ def test_the_report_opens_without_the_app_and_shows_the_verdict(
 ) -> None:
     page.goto(app)
     heard(page, "game-account")
+    page.reload()  # a page that is drawn while the run ends is drawn once more, and a file is offered by each drawing anew
+    expect(page.get_by_text("Grounds", exact=True)).to_be_visible()
+    expect(page.locator(".st-key-pane-7")).to_be_attached()  # all that follows is there
+    settled(page)
     page.get_by_role("button", name=re.compile("Share")).first.click()
+    expect(page.get_by_role("button", name=re.compile("HTML report"))).to_be_visible()
+    settled(page)
     with page.expect_download(timeout=120_000) as download:
         page.get_by_role("button", name=re.compile("HTML report")).click()
     path = tmp_path / "report.html"

@@ -114,6 +114,7 @@ def test_pages_pictures_and_links_work_under_the_path(there: tuple[str, str, str
     page.get_by_role("button", name="Share").click()
     link = page.get_by_test_id("stCode").filter(has_text="?run=")
     expect(link).to_have_text(f"{url}/deliberation?run={done}")
+    settled(page)
     with page.expect_download(timeout=120_000) as caught:
         page.get_by_role("button", name="HTML report").click()
     assert b"<html" in Path(caught.value.path()).read_bytes()[:2000].lower()
