@@ -41,6 +41,7 @@ hypothesis.settings.load_profile("patient")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+MAIN = sys.modules["__main__"]
 PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")
 """In the names of tests that kill a process."""
@@ -106,9 +107,8 @@ def what_tests_leave_is_not_frozen() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def main_stays() -> Iterator[None]:
     """A page that is drawn in a test stands in as the program's main module, which a process that is started then would run."""
-    main = sys.modules["__main__"]
     yield
-    sys.modules["__main__"] = main
+    sys.modules["__main__"] = MAIN
 
 
 @pytest.fixture(scope="module", autouse=True)
