@@ -75,7 +75,7 @@ def _folders(module: str) -> Iterator[Path]:
 @cache
 def _of_package() -> list[tuple[object, ...]]:
     """The state of our own files and of what reads templates; they stay as they are while a process lives."""
-    return [("jinja2", *map(int, version("jinja2").split(".")[:2])), *_files(PACKAGE)]
+    return [("jinja2", version("jinja2")), *_files(PACKAGE)]
 
 
 def _files(top: Path) -> Iterator[tuple[object, ...]]:

@@ -103,15 +103,9 @@ def studies(folder: Path, tiny: bool) -> list[Study]:
     few = ", sample = 1" if tiny else ""
     disputes = Study("disputes", DISPUTES.format(part=few), ("import", str(voted(folder)), "--name", "disputes"))
     emotion = ("import", str(FOLDER / "classification" / "emotion.train.txt"), "--name", "emotion")
-    return (
-        [disputes]
-        if tiny
-        else [
-            Study("criminal", CRIMINAL, ("import", str(FOLDER / "lawbench"))),
-            Study("texts", TEXTS, emotion),
-            disputes,
-        ]
-    )
+    if tiny:
+        return [disputes]
+    return [Study("criminal", CRIMINAL, ("import", str(FOLDER / "lawbench"))), Study("texts", TEXTS, emotion), disputes]
 
 
 class Store:

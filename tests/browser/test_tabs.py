@@ -53,6 +53,9 @@ def test_the_other_tabs_of_a_run_at_rest_are_there_before_they_are_clicked(app: 
         assert whole
         assert (box["x"], box["width"]) == (whole["x"], whole["width"])
         assert box["y"] - whole["y"] < 200, "nothing stands between the tabs and what they show"
+    below.locator(".st-key-pane-6").evaluate("pane => pane.remove()")
+    tab(page, "Evidence")  # as where it is not drawn yet
+    expect(panes.filter(visible=True).locator("canvas").first).to_be_visible()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.checkVisibility({ visibilityProperty: true })")
     page.close()

@@ -73,10 +73,11 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, drawing: int, *
 
 
 def _only_the_open_one(tabs: int) -> str:
-    """The style by which the browser itself shows the tab that is clicked. The others keep their width, which tables and
-    figures need to be drawn."""
+    """The style by which the browser itself shows the tab that is clicked. Until it is there, the one before stays,
+    so that nothing jumps. The others keep their width, which tables and figures need to be drawn."""
     others = ", ".join(
-        f'.st-key-below:has([class*="st-key-tab-"] [role="radio"]:nth-child({open:d})[aria-checked="true"]) .st-key-pane-{number:d}'
+        f'.st-key-below:has([class*="st-key-tab-"] [role="radio"]:nth-child({open:d})[aria-checked="true"])'
+        f":has(.st-key-pane-{open:d}) .st-key-pane-{number:d}"
         for open in range(1, tabs + 1)
         for number in range(1, tabs + 1)
         if number != open
