@@ -23,6 +23,7 @@ def load() -> Any:
     litellm.suppress_debug_info = True
     litellm.drop_params = True
     _send_nothing_on(litellm)
+    _ask_once()
     return litellm
 
 
@@ -67,6 +68,23 @@ def _send_nothing_on(litellm: Any) -> None:
     for name in ("_get_async_http_client", "_get_sync_http_client"):
         setattr(BaseOpenAILLM, name, staticmethod(staying(getattr(BaseOpenAILLM, name))))
     litellm.in_memory_llm_clients_cache.flush_cache()  # those made at its import
+
+
+def _ask_once() -> None:
+    """A call is one request: what is asked again is up to us, as it may have to be paid for.
+
+    `max_retries=0` goes with each call, but LiteLLM drops it for providers that do not list it as theirs, and OpenAI's client
+    would then ask up to three times.
+    """
+    from litellm.llms.openai.openai import OpenAIChatCompletion
+
+    make = OpenAIChatCompletion._get_openai_client
+
+    @wraps(make)
+    def once(*args: Any, **kwargs: Any) -> Any:
+        return make(*args, **{**kwargs, "max_retries": 0})
+
+    setattr(OpenAIChatCompletion, "_get_openai_client", once)  # noqa: B010  not a type that mypy knows
 
 
 @cache

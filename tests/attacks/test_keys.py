@@ -200,6 +200,18 @@ async def test_a_provider_gets_its_own_key_alone_and_sends_it_no_further(
     assert canaries_in(caplog.text + "".join(capfd.readouterr())) == []
 
 
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_a_provider_that_fails_is_asked_once(
+    provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AZURE_API_VERSION", "2024-06-01")
+    with Trap("503") as trap:
+        monkeypatch.setenv(PROVIDERS[provider].addresses[0], trap.url)
+        await asked(model(tmp_path), question(id=f"{provider}/some-model", attempts=1))
+    questions = [sent for sent in trap.seen if sent.method == "POST" and not sent.path.endswith("/api/show")]
+    assert len(questions) == 1, "it is for us to ask again"
+
+
 @pytest.mark.parametrize("provider", [name for name, known in PROVIDERS.items() if not known.unplaced])
 async def test_an_id_never_says_which_host_is_asked(
     provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -211,12 +223,7 @@ async def test_an_id_never_says_which_host_is_asked(
         raise socket.gaierror(-2, "no such name")
 
     monkeypatch.setattr(socket, "getaddrinfo", none)
-    for name in (
-        "any",
-        "evil.example:80/x",
-        "x@evil.example/y",
-        "azure/command-r",
-    ):
+    for name in ("any", "evil.example:80/x", "x@evil.example/y", "azure/command-r"):
         await asked(model(tmp_path), question(id=f"{provider}/{name}", attempts=1, timeout_s=2))
     assert len(looked_up) <= 1  # none where the provider's own place is an IP address
     assert "evil" not in str(looked_up)
