@@ -13,6 +13,7 @@ from pages.parts.shared.house import ALONE, outside
 from pages.parts.shared.person_view import person_view
 from pages.parts.shared.plainly import plainly
 from pages.parts.shared.reader import speak, switch
+from pages.parts.shared.themes import follow_the_theme
 
 ICON = Path(__file__).parent / "data" / "icon.svg"
 
@@ -20,8 +21,10 @@ ICON = Path(__file__).parent / "data" / "icon.svg"
 speak()
 st.set_page_config(page_title=_("Courtroom"), page_icon=str(ICON), layout="wide")
 
-# Less empty space above the first line than Streamlit leaves.
+# Less empty space above the first line than Streamlit leaves, and none for what is not seen.
 st.html("<style>.stMainBlockContainer { padding-top: 4.5rem; padding-bottom: 3rem; }</style>")
+st.html("<style>.st-key-themes { position: absolute; width: 0 !important; overflow: hidden; }</style>")
+follow_the_theme()
 if st.context.theme.type != "dark":  # Streamlit's small print is too pale on white for who sees little
     st.html("<style>[data-testid='stCaptionContainer'] { color: #5A6070; opacity: 1; }</style>")
 if st.context.theme.type == "dark":  # Streamlit writes white on the light blue that stands out from a dark page

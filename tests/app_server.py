@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,24 +73,34 @@ def app_server(
             yield AppServer(_answering(port, process.poll, written, path), process.pid)
         finally:
             process.terminate()
+    _let_go_of.append(port)
     _without_traceback(written)
 
 
 @contextmanager
-def forked_app(home: Path) -> Iterator[AppServer]:
+def forked_app(
+    home: Path, environment: Mapping[str, str] | None = None, options: Sequence[str] = (), port: int | None = None
+) -> Iterator[AppServer]:
     """The app over a store, forked from a process that has its imports behind it, which saves some seconds.
+
+    Args:
+        home: the store, new or with something in it.
+        options: of `streamlit run`.
+        port: another than any free one.
 
     Raises:
         AssertionError: the app ended by itself, or its log holds a traceback.
     """
-    port, written = free_port(), home / "streamlit.log"
-    with forks.Fork(_serve, port, written, environment={**os.environ, "COURTROOM_HOME": str(home)}) as process:
+    port, written = port or free_port(), home / "streamlit.log"
+    given = {**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)}
+    with forks.Fork(_serve, port, written, tuple(options), environment=given) as process:
         yield AppServer(_answering(port, lambda: process.returncode, written), process.pid)
         process.kill()
+    _let_go_of.append(port)
     _without_traceback(written)
 
 
-def _serve(port: int, written: Path) -> None:
+def _serve(port: int, written: Path, options: Sequence[str]) -> None:
     """What `streamlit run app.py` does, to be forked; it ends with its input, and so where the tests are killed."""
     from streamlit.web.cli import main
 
@@ -103,14 +113,22 @@ def _serve(port: int, written: Path) -> None:
         for number in (1, 2):
             os.dup2(log.fileno(), number)
     os.chdir(ROOT)
-    main(["run", "app.py", "--server.headless", "true", "--server.port", str(port)])
+    main(["run", "app.py", "--server.headless", "true", "--server.port", str(port), *options])
+
+
+_let_go_of: list[int] = []
 
 
 def free_port() -> int:
+    """A free port; that of a server before, where there is one, as a browser keeps an address's programs."""
+    while _let_go_of:
+        with socket.socket() as free, suppress(OSError):
+            free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            free.bind(("127.0.0.1", port := _let_go_of.pop()))
+            return port
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    return port
+        return int(free.getsockname()[1])
 
 
 def _answering(port: int, ended: Callable[[], int | None], written: Path, path: str = "") -> str:

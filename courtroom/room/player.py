@@ -30,6 +30,6 @@ def part(name: str) -> str:
 
 @cache
 def adapter(name: str) -> str:
-    """What puts the room into a place: `page` for the live page, `pulse` for what comes in there, `idle` for what says
-    that the browser has time, `report` for the report."""
+    """What puts the room into a place: `page` for the live page, `pulse` for what comes in there, `report` for the report; and
+    what says something of the browser: `idle` that it has time, `themes` that the system's theme has changed."""
     return (_STATIC / f"in_{name}.js").read_text(encoding="utf-8")

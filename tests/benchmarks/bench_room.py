@@ -18,8 +18,8 @@ import re
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
@@ -35,7 +35,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from pages.parts.live.room_view import LIVE_S
-from tests.app_server import CHROMIUM, FLAGS, STREAMLIT, app_server
+from tests.app_server import CHROMIUM, FLAGS, STREAMLIT, AppServer, app_server
 from tests.openai_server import OpenAIServer, answer_for
 
 CASE = "oak-table"
@@ -53,6 +53,8 @@ TABS = {
     "Calls": ("Select a row to read", TABLE),
 }
 """A text that each tab shows, and what else it draws."""
+AppOf = Callable[[Path, Mapping[str, str]], AbstractContextManager[AppServer]]
+"""Starts the app over a store, with these variables."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class Scale:
     pace_s: float = 0.15
     large: tuple[int, int] = (51, 6)
     """Jurors and rounds of the run with many calls."""
+    first: int = 1
+    """Openings and clicks before those that count: what comes first loads what the browser then keeps."""
     openings: int = 9
     clicks: int = 7
     tabs_of: tuple[str, ...] = ("small", "large")
@@ -73,8 +77,9 @@ class Scale:
 
 
 TINY = Scale(
-    jurors=3, rounds=1, live_runs=1, delay_s=0.1, pace_s=0.02, large=(5, 2), openings=1, clicks=1, tabs_of=("small",)
-)
+    jurors=3, rounds=1, live_runs=1, delay_s=0.1, pace_s=0.02, large=(5, 2), first=0, openings=1, clicks=1,
+    tabs_of=("small",),
+)  # fmt: skip
 
 
 @dataclass
@@ -197,7 +202,7 @@ def opened(stand: Stand, scale: Scale) -> Times:
     ours = f"courtroomBench.when(() => courtroomBench.drawn({seats}))"
     empty = "courtroomBench.when(() => courtroomBench.text('[data-testid=stMain]').includes('An empty page.'))"
     found, page = Times(), stand.page()
-    for number in range(1 + scale.openings):  # what comes first loads what the browser then keeps
+    for number in range(scale.first + scale.openings):
         for address, ready, kept in (
             (f"{stand.app}/deliberation?run={stand.runs['large']}", ours, found.ours),
             (f"{stand.empty}/empty", empty, found.empty),
@@ -205,7 +210,7 @@ def opened(stand: Stand, scale: Scale) -> Times:
             page.goto("about:blank")
             page.goto(address, wait_until="commit")
             took = page.evaluate(ready)
-            if number:
+            if number >= scale.first:
                 kept.append(took)
     page.close()
     return found
@@ -226,14 +231,14 @@ def clicked(stand: Stand, scale: Scale, name: str) -> dict[str, Times]:
     _settled(beside)
     plain = cycle(("Two", "One"))
     shown = tabs[0]
-    for number in range(1 + scale.clicks):
+    for number in range(scale.first + scale.clicks):
         for tab in tabs:
             plainest = "Members" if tab == "Summary" else "Summary"
             if plainest != shown:
                 _go(page, plainest)
             took, shown = _go(page, tab), tab
             same = _choose(beside, next(plain))
-            if number:
+            if number >= scale.first:
                 found[tab].ours.append(took)
                 found[tab].empty.append(same)
     page.close()
@@ -282,7 +287,7 @@ def made(home: Path, scale: Scale) -> dict[str, str]:
     return runs
 
 
-def measure(folder: Path, scale: Scale, browser: Browser) -> None:
+def measure(folder: Path, scale: Scale, browser: Browser, app_of: AppOf) -> None:
     """Measure, and print each figure as soon as it is known."""
     runs, counter = made(folder / "home", scale), folder / "empty" / "counter.sqlite"
     counter.parent.mkdir()
@@ -294,9 +299,7 @@ def measure(folder: Path, scale: Scale, browser: Browser) -> None:
     print(f"{'median, ms':44}{'app':>9}{'empty':>9}{'ratio':>8}{'bar':>6}", flush=True)
     with (
         OpenAIServer(delay=scale.delay_s, pace=scale.pace_s, answer=numbered()) as models,
-        app_server(
-            folder / "home", environment={"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}
-        ) as app,
+        app_of(folder / "home", {"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}) as app,
         app_server(folder / "empty", command=EMPTY) as empty,
     ):
         stand = Stand(browser, app.url, empty.url, counter, runs, house)
@@ -309,6 +312,11 @@ def measure(folder: Path, scale: Scale, browser: Browser) -> None:
     house.close()
 
 
+def started(home: Path, environment: Mapping[str, str]) -> AbstractContextManager[AppServer]:
+    """The app, as people start it."""
+    return app_server(home, environment=environment)
+
+
 def main() -> None:
     """Measure in a home of its own."""
     options = argparse.ArgumentParser()
@@ -316,7 +324,7 @@ def main() -> None:
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        measure(Path(folder), TINY if given.tiny else Scale(), browser)
+        measure(Path(folder), TINY if given.tiny else Scale(), browser, started)
         browser.close()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,7 +11,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
 from tests.app_server import forked_app
 from tests.browser.axe import violations
-from tests.browser.test_hearing import THEMES, settled
+from tests.browser.test_hearing import in_both_themes, settled
 from tests.test_room import RUNS
 
 SHOWN = ("cyberjurors", "juris")
@@ -36,9 +35,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[s
         yield server.url, runs
 
 
-def looked_at(page: Page, url: str, theme: Literal["light", "dark"] = "light") -> None:
+def looked_at(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.emulate_media(color_scheme=theme)
     page.goto(url)
     settled(page)
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
@@ -48,8 +46,8 @@ def test_no_page_keeps_anybody_out(site: tuple[str, list[str]], page: Page) -> N
     url, runs = site
     found = {}
     for one in (*PAGES, *(f"deliberation?run={run}" for run in runs)):
-        for theme in THEMES:
-            looked_at(page, f"{url}/{one.format(*runs)}", theme)
+        looked_at(page, f"{url}/{one.format(*runs)}")
+        for theme in in_both_themes(page):
             if wrong := violations(page):
                 found[one, theme] = wrong
     assert found == {}

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from tests.app_server import forked_app
 from tests.benchmarks.bench_room import TABS, TINY, measure
 
 
 def test_the_benchmark_of_the_room_prints_a_figure_of_everything_that_it_saw(
     browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    measure(tmp_path, TINY, browser)
+    measure(tmp_path, TINY, browser, forked_app)
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split() == ["median,", "ms", "app", "empty", "ratio", "bar"]
     figures = [

@@ -26,9 +26,15 @@ def in_both_themes(page: Page) -> Iterator[str]:
     """The page as it stands, in one theme after the other: it follows the system's setting."""
     for theme in THEMES:
         page.emulate_media(color_scheme=theme)
-        expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", theme)
-        settled(page)
+        themed(page, theme)
         yield theme
+
+
+def themed(page: Page, theme: str) -> None:
+    """Until the page has been drawn in this theme."""
+    expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", theme)
+    expect(page.locator(f".st-key-themes [data-theme={theme}]")).to_be_attached()
+    settled(page)
 
 
 def settled(page: Page) -> None:

@@ -19,7 +19,8 @@ from courtroom.engine.record import Record
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from tests.app_server import app_server
+from tests.app_server import forked_app
+from tests.browser.test_hearing import themed
 from tests.browser.test_interventions import shot
 from tests.openai_server import OpenAIServer
 from tests.test_room import RUNS
@@ -75,15 +76,12 @@ def rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rooms]:
     house.close()
     with OpenAIServer(half=half) as models:
         given = {"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}
-        with app_server(home, environment=given) as server:
+        with forked_app(home, given) as server:
             yield Rooms(server.url, runs, half, written)
             half.set()
 
 
-def entered(page: Page, rooms: Rooms, name: str, size: str = "desk", theme: Literal["light", "dark"] = "light") -> None:
-    width, height = SIZES[size]
-    page.set_viewport_size({"width": width, "height": height})
-    page.emulate_media(color_scheme=theme)
+def entered(page: Page, rooms: Rooms, name: str) -> None:
     page.goto(f"{rooms.url}/deliberation?run={rooms.runs[name]}")
     expect(page.locator(".room .seat").first).to_be_visible()
 
@@ -101,21 +99,25 @@ def inside(inner: Locator, outer: Locator) -> bool:
     )
 
 
-@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("procedure", RUNS)
-def test_every_seat_is_in_the_room_and_nothing_is_cut_off(rooms: Rooms, page: Page, procedure: str, size: str) -> None:
-    theme: Literal["light", "dark"] = "dark" if size == "tablet" else "light"
-    entered(page, rooms, procedure, size, theme)
-    shot(page, f"room-{procedure}-{size}-{theme}")
-    floor = page.locator(".room .floor")
-    for figure in page.locator(".room .seat .figure").all():
-        assert inside(figure, floor)
-    main = page.get_by_test_id("stMain")
-    assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
-    if size == "desk":
-        box = page.locator(".room").bounding_box()
-        assert box
-        assert box["y"] + box["height"] <= 900, "the room stands on one screen"
+def test_every_seat_is_in_the_room_and_nothing_is_cut_off(rooms: Rooms, page: Page, procedure: str) -> None:
+    for number, (size, (width, height)) in enumerate(SIZES.items()):
+        theme: Literal["light", "dark"] = "dark" if size == "tablet" else "light"
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=theme)
+        if not number:
+            entered(page, rooms, procedure)
+        themed(page, theme)
+        shot(page, f"room-{procedure}-{size}-{theme}")
+        floor = page.locator(".room .floor")
+        for figure in page.locator(".room .seat .figure").all():
+            assert inside(figure, floor), size
+        main = page.get_by_test_id("stMain")
+        assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1"), size
+        if size == "desk":
+            box = page.locator(".room").bounding_box()
+            assert box
+            assert box["y"] + box["height"] <= height, "the room stands on one screen"
 
 
 def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_they_are_in(
@@ -204,6 +206,31 @@ def test_the_report_plays_and_recounts_from_disk_and_asks_for_nothing(rooms: Roo
     boxes[13].uncheck()
     expect(outcome).to_have_text("■ Seller")
     assert [url for url in asked if not url.startswith("data:")] == [rooms.report.as_uri()]
+    page.close()
+
+
+def test_a_hearing_that_is_watched_before_anybody_spoke_is_played_from_its_beginning(
+    rooms: Rooms, browser: Browser
+) -> None:
+    page = browser.new_page()
+    page.clock.install()
+    page.goto(rooms.report.as_uri())
+    page.evaluate(
+        """() => {
+          const whole = { ...JSON.parse(document.getElementById("scene").textContent), run: "watched" };
+          const host = document.createElement("div");
+          document.body.replaceChildren(host);
+          const room = mountRoom(host);
+          room.update({ ...whole, status: "running", moments: [], verdict: null }, null, true);
+          window.allSaid = () => room.update(whole, null, true);
+        }"""
+    )
+    page.clock.run_for(1_000)
+    page.evaluate("allSaid()")
+    page.clock.run_for(1_000)
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    at, many = map(int, re.findall(r"\d+", page.locator(".told").inner_text())[:2])
+    assert 0 < at < many / 2
     page.close()
 
 

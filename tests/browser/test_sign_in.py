@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.app_server import STREAMLIT, app_server, free_port
+from tests.app_server import forked_app, free_port
 from tests.browser.test_hearing import settled
 from tests.openid_server import OpenIDServer
 
@@ -31,8 +31,8 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with OpenIDServer(PEOPLE, f"http://localhost:{port}/oauth2callback") as provider:
         secrets = home / "secrets.toml"
         secrets.write_text(provider.secrets())
-        command = (*STREAMLIT, "--secrets.files", str(secrets))
-        with app_server(home, environment={"COURTROOM_OWNERS": "ada@example.org"}, command=command, port=port) as app:
+        options = ("--secrets.files", str(secrets))
+        with forked_app(home, {"COURTROOM_OWNERS": "ada@example.org"}, options, port) as app:
             yield app.url
         assert provider.refused == []
 

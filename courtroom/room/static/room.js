@@ -87,7 +87,7 @@ function mountRoom(host, hooks = {}) {
 
   return {
     root,
-    /** The scene as it stands now; who looks at the end stays at the end, who looks back stays where they are. */
+    /** The scene as it stands now; who looks at the end stays at the end, who looks back, or has it played, stays where they are. */
     update(made, start = null, play = false) {
       const fresh = !scene || scene.run !== made.run;
       if (fresh) { transcript.forget(); following = true; timeline.stop(); }
@@ -98,7 +98,7 @@ function mountRoom(host, hooks = {}) {
       // As `pulse` would say it, where nothing has come since.
       last = live.length ? "" : JSON.stringify([scene.moments.length, [], [], scene.status, scene.reason, scene.verdict, scene.ballots, scene.stages_to_come, scene.ended]);
       if (fresh && start !== null) { at = start; following = false; }
-      else if (following) at = scene.moments.length - 1;
+      else if (following && !timeline.playing()) at = scene.moments.length - 1;
       else at = Math.min(at, scene.moments.length - 1);
       themed(); draw();
       if (fresh && play) { go(0); following = false; timeline.start(); }

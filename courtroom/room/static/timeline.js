@@ -34,8 +34,8 @@ function timelinePart(go, present, recounting, keep) {
     timer = setTimeout(() => {
       go(at + 1);
       if (!timer) return;
-      // A run that is still going on is played on as it comes in.
-      if (at < scene.moments.length - 1 || scene.status === "running") tick(); else stop();
+      // A run that still goes on, or is about to begin, is played on as it comes in.
+      if (at < scene.moments.length - 1 || scene.status === "running" || !scene.moments.length) tick(); else stop();
     }, pause);
   }
   function stop() {

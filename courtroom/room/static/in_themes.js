@@ -1,0 +1,20 @@
+// Says that the page stands in another theme than it was drawn in, as when the system goes over to it, so that it is drawn anew.
+
+const SYSTEM = matchMedia("(prefers-color-scheme: dark)");
+const TAKEN_MS = 200; // Streamlit goes over first
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const own = (parentElement.courtroomThemes ??= {});
+  own.look = () => {
+    const now = getComputedStyle(parentElement).colorScheme;
+    if (!["light", "dark"].includes(now)) return; // it is not on the page
+    if (now !== data && now !== own.said) setTriggerValue("changed", true);
+    own.said = now; // once for each change
+  };
+  parentElement.dataset.theme = data;
+  setTimeout(own.look, TAKEN_MS);
+  if (own.follows) return;
+  own.follows = () => setTimeout(() => own.look(), TAKEN_MS);
+  SYSTEM.addEventListener("change", own.follows);
+  return () => SYSTEM.removeEventListener("change", own.follows);
+}
