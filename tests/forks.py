@@ -8,9 +8,10 @@ tests that begin or end with one start `python -m courtroom` as people do.
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.forkserver
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from multiprocessing.connection import Connection, wait
 from subprocess import CompletedProcess, TimeoutExpired
 from types import ModuleType
@@ -18,6 +19,11 @@ from typing import Any, Self
 
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(["tests.warm"])
+
+
+def ready() -> None:
+    """Have the process that is forked from: whoever forks from one after this, forks from it."""
+    multiprocessing.forkserver.ensure_running()
 
 
 class Fork:
@@ -64,6 +70,13 @@ class Fork:
     def told(self) -> bytes:
         """What it has newly written to its error output; waits for something, and is empty at the end."""
         return _read(self._err)
+
+    def until(self, wanted: Collection[bytes]) -> bytes:
+        """What it writes to its error output until one of these texts is in it; all of it where none comes."""
+        text = b""
+        while not any(one in text for one in wanted) and (piece := self.told()):
+            text += piece
+        return text
 
     def line(self) -> str:
         """The next line of its output; empty at the end."""

@@ -13,17 +13,16 @@ import bisect
 import hashlib
 import json
 import random
-import subprocess
-import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
 
+from tests import forks
 from tests.server_thread import ServerThread
 
 FAULTS = ("429", "500", "hang", "empty body", "cut body", "cut answer", "wrong schema", "prose", "empty answer")
@@ -356,15 +355,11 @@ def _vector(text: str) -> list[float]:
 def server_process(delay: float = 0.0, faults: float = 0.0, hang: float = 3600.0, seed: int = 0) -> Iterator[str]:
     """The server in a process of its own; gives its address."""
     given = ("--delay", str(delay), "--faults", str(faults), "--hang", str(hang), "--seed", str(seed))
-    with subprocess.Popen([sys.executable, "-m", "tests.openai_server", *given], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        try:
-            yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
-        finally:
-            process.kill()
+    with forks.Fork(main, given) as process:
+        yield f"http://127.0.0.1:{int(process.line())}/v1"
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
@@ -374,7 +369,7 @@ def main() -> None:
     parser.add_argument("--hang", type=float, default=3600.0, help="seconds that a hanging call takes")
     parser.add_argument("--blind", action="store_true", help="refuse pictures")
     parser.add_argument("--no-stream", action="store_true", help="answer requests for a stream with plain JSON")
-    given = parser.parse_args()
+    given = parser.parse_args(words)
     server = OpenAIServer(
         port=given.port,
         delay=given.delay,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import multiprocessing.forkserver
 import os
 import signal
 import subprocess
@@ -101,7 +100,7 @@ def variables(address: str, server: Gated, tmp_path_factory: pytest.TempPathFact
 @pytest.fixture(scope="module")
 def cluster(variables: dict[str, str]) -> Iterator[LocalCluster]:
     """A cluster of two workers, which are started again when they die."""
-    multiprocessing.forkserver.ensure_running()  # with the imports of `tests.forks`
+    forks.ready()
     started = {
         "distributed.worker.multiprocessing-method": "forkserver",
         "distributed.admin.log-format": "%(name)s %(message)s",

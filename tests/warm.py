@@ -9,6 +9,7 @@ import warnings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
+    import aiohttp.web  # noqa: F401
     import pytest  # noqa: F401
     import streamlit.web.bootstrap  # noqa: F401
 

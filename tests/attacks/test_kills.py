@@ -25,6 +25,7 @@ from courtroom.knowledge.imports import BATCH
 from courtroom.settings import Settings
 from courtroom.shell.output import follow
 from courtroom.sweeps.plan import singly, values
+from tests import forks
 from tests.attacks.test_disks import until
 from tests.openai_server import OpenAIServer
 from tests.test_closing import heard
@@ -51,34 +52,29 @@ def other() -> Iterator[subprocess.Popen[bytes]]:
         other.kill()
 
 
-HOLDS = """
-import asyncio, sys, time
-from pathlib import Path
-from tests.toy import Bench, Scripted
-bench = Bench(Path(sys.argv[1]), Scripted(hold=asyncio.Event()))
-bench.runner.go(sys.argv[2])
-assert bench.model.asked.wait(60)
-print("drives", flush=True)
-time.sleep(600)
-"""
+def holds(folder: Path, run: str) -> None:
+    """Drive a run whose model never answers."""
+    bench = Bench(folder, Scripted(hold=asyncio.Event()))
+    bench.runner.go(run)
+    assert bench.model.asked.wait(60)
+    print("drives", flush=True)
+    time.sleep(600)
 
 
 @pytest.mark.usefixtures("either_database")
 def test_who_waits_for_a_run_goes_on_with_it_when_its_driver_is_killed(bench: Bench) -> None:
     run = bench.start()
-    driver = subprocess.Popen([sys.executable, "-c", HOLDS, str(bench.folder), run], stdout=subprocess.PIPE)
-    assert driver.stdout is not None
-    assert driver.stdout.readline() == b"drives\n"
-    bench.runner.go(run)
-    assert not bench.runner.drives(run)
-    waiting = threading.Thread(target=follow, args=(bench, run))  # as `python -m courtroom resume` waits
-    waiting.start()
-    driver.kill()
-    bench.runner.wait(run, 60)
-    waiting.join(60)
+    with forks.Fork(holds, bench.folder, run) as driver:
+        assert driver.line() == "drives\n"
+        bench.runner.go(run)
+        assert not bench.runner.drives(run)
+        waiting = threading.Thread(target=follow, args=(bench, run))  # as `python -m courtroom resume` waits
+        waiting.start()
+        driver.kill()
+        bench.runner.wait(run, 60)
+        waiting.join(60)
     assert not waiting.is_alive()
     assert bench.store.run(run).status == "done"
-    driver.communicate()
 
 
 def test_who_waits_does_not_take_the_one_that_has_just_taken_over_for_another_that_died(bench: Bench) -> None:
@@ -242,25 +238,22 @@ def test_killed_in_mid_import_it_goes_on_where_it_was(tmp_path: Path) -> None:
     file = tmp_path / "many.jsonl"
     file.write_bytes(records(total))
     environment = {**os.environ, "COURTROOM_HOME": str(tmp_path / "home")}
-    command = [sys.executable, "-m", "courtroom", "knowledge", "import", str(file), "--into", "cases"]
+    words = ("knowledge", "import", str(file), "--into", "cases")
     kills = 0
     for stop_at in (BATCH, 5 * BATCH):
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        assert process.stderr is not None
-        text = b""
-        while chunk := os.read(process.stderr.fileno(), 4096):
-            text += chunk
-            if any(f"Taking in {n} of".encode() in text for n in range(stop_at, total, BATCH)):
-                os.kill(process.pid, signal.SIGKILL)
+        wanted = [f"Taking in {n} of".encode() for n in range(stop_at, total, BATCH)]
+        with forks.Fork(forks.shell, *words, environment=environment) as process:
+            told = process.until(wanted)
+            if any(text in told for text in wanted):
+                process.kill()
                 kills += 1
-                break
-        process.communicate()
     knowledge, imports = opened(tmp_path / "home")
     (job,) = imports.pending()
     assert kills == 2
     assert job.done >= 5 * BATCH
     assert job.done < total
     assert len(knowledge.of("cases", "imported")) == job.done
+    command = [sys.executable, "-m", "courtroom", *words]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert f"Taking in {job.done} of" not in done.stderr  # it went on behind what was done
@@ -288,20 +281,9 @@ def test_killed_in_mid_sweep_it_goes_on_where_it_was_with_no_run_twice(tmp_path:
         planned: list[list[Any]] = []
         for wanted in (3, 12):
             known, before = recorded(tmp_path), len(server.bodies)
-            process = subprocess.Popen(
-                [sys.executable, "-m", "courtroom", *words],
-                env=environment(tmp_path, server.url),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
-            assert process.stderr is not None
-            text = b""
-            while chunk := os.read(process.stderr.fileno(), 4096):
-                text += chunk
-                if any(f"{n} of 22 runs".encode() in text for n in range(wanted, 22)):
-                    break
-            os.kill(process.pid, signal.SIGKILL)
-            process.communicate()
+            with forks.Fork(forks.shell, *words, environment=environment(tmp_path, server.url)) as process:
+                process.until([f"{n} of 22 runs".encode() for n in range(wanted, 22)])
+                process.kill()
             legs.append((known, Counter(map(asked_by, server.bodies[before:]))))
             planned.append(cells_of(tmp_path))
         assert planned[0] == planned[1], "run ids are made once, before any run"
@@ -334,29 +316,20 @@ def test_a_restarted_server_takes_up_the_sweeps_that_were_under_way(tmp_path: Pa
     with OpenAIServer(delay=0.02) as server:
         run = based(tmp_path, server.url)
         words = ("sweep", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "3")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "courtroom", *words], env=environment(tmp_path, server.url), stderr=subprocess.PIPE
-        )
-        assert process.stderr is not None
-        text = b""
-        while b"3 of 9 runs" not in text and (chunk := os.read(process.stderr.fileno(), 4096)):
-            text += chunk
-        os.kill(process.pid, signal.SIGKILL)
-        process.communicate()
-        again = subprocess.run(
-            [sys.executable, "-c", TAKEN_UP],
-            env=environment(tmp_path, server.url), capture_output=True, text=True, check=False, timeout=120,
-        )  # fmt: skip
+        with forks.Fork(forks.shell, *words, environment=environment(tmp_path, server.url)) as process:
+            process.until([b"3 of 9 runs"])
+            process.kill()
+        with forks.Fork(taken_up, environment=environment(tmp_path, server.url)) as process:
+            again = process.finish()
     assert again.returncode == 0, again.stderr
     assert again.stdout.split() == ["1", "done", "9"], again.stdout
 
 
-TAKEN_UP = """
-from courtroom.courthouse import Courthouse
-house = Courthouse()
-house.runner.take_up_interrupted()
-(sweep,) = taken = house.sweeps.take_up_interrupted()
-house.sweeps.wait(sweep, 60)
-print(len(taken), house.sweeps.store.sweep(sweep).status, len(house.store.runs()))
-house.close()
-"""
+def taken_up() -> None:
+    """What a server does that starts."""
+    house = Courthouse()
+    house.runner.take_up_interrupted()
+    (sweep,) = taken = house.sweeps.take_up_interrupted()
+    house.sweeps.wait(sweep, 60)
+    print(len(taken), house.sweeps.store.sweep(sweep).status, len(house.store.runs()))
+    house.close()

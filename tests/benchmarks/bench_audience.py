@@ -29,7 +29,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.audience import BEFORE
 from courtroom.settings import Settings
-from tests.app_server import AppServer, app_server
+from tests.app_server import AppServer, app_server, forked_app
 
 COME_S, WAIT_S, VOTE_S = 20.0, 15.0, 5.0
 """Over how long phones come, nothing happens, and votes are cast."""
@@ -225,7 +225,7 @@ def main() -> None:
         house.runner.go(run)
         house.runner.wait(run, 120)
         token = house.audiences.open(run, 0).token
-        with app_server(home) as server:
+        with (forked_app if given.tiny else app_server)(home) as server:
             asyncio.run(measure(server, house, run, token, count))
         house.close()
 

@@ -122,8 +122,14 @@ def visitors(stores: Mapping[str, Path], kind: type[Visitor]) -> Iterator[dict[s
         yield found
 
 
-def measure(stores: Mapping[str, Path], pages: list[Page], looks: int, kind: type[Visitor] = Visitor) -> list[str]:
-    """Open all pages in turn, so many times; a line for each page."""
+def measure(
+    stores: Mapping[str, Path], pages: list[Page], looks: int, kind: type[Visitor] = Visitor, before: int = 1
+) -> list[str]:
+    """Open all pages in turn, so many times; a line for each page.
+
+    Args:
+        before: how often they are opened before it counts, as modules are loaded then.
+    """
     first: dict[str, list[float]] = {name: [] for name in stores}
     for _ in range(min(3, looks)):
         for name, home in stores.items():
@@ -133,11 +139,11 @@ def measure(stores: Mapping[str, Path], pages: list[Page], looks: int, kind: typ
                 first[name].append(time.perf_counter() - began)
     took: dict[tuple[str, str, str], list[float]] = {}
     with visitors(stores, kind) as found:
-        for look in range(1 + looks):
+        for look in range(before + looks):
             for page in pages:
                 for store in (page.beside, BIG):
                     for how, seconds in zip(FRESH_WARM, found[store].opened(page), strict=True):
-                        if look:  # the first time, modules are loaded
+                        if look >= before:
                             took.setdefault((page.title, how, store), []).append(seconds)
     lines = [_line("Runs in a new process", "", first[EMPTY], EMPTY, first[BIG])]
     for page in pages:
@@ -191,7 +197,8 @@ def main() -> None:
         empty.mkdir()
         heard = json.loads((whole / "heard.json").read_text())
         stores = {EMPTY: empty, FEW: whole / FEW, BIG: whole / BIG}
-        for line in measure(stores, pages_of(heard), looks, Here if given.tiny else Visitor):
+        how: tuple[type[Visitor], int] = (Here, 0) if given.tiny else (Visitor, 1)
+        for line in measure(stores, pages_of(heard), looks, *how):
             print(line, flush=True)
 
 

@@ -48,11 +48,11 @@ def sent(house: Courthouse, whole: AtOnce, limit: int) -> Took:
     return timed(lambda: house.runner.do(bare(whole, asyncio.Semaphore(limit))).result())
 
 
-def measure(home: Path, runs: int, limit: int, rounds: int) -> None:
+def measure(home: Path, runs: int, limit: int, rounds: int, delay: float = DELAY) -> None:
     """Measure both sides in turn, and print."""
     setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no", concurrency=limit), jury_size=3, rounds=1)
     ours, theirs, held, calls = list[Took](), list[Took](), 0.0, 0
-    with server_process(DELAY) as address:
+    with server_process(delay) as address:
         os.environ.update(OPENAI_API_BASE=address, OPENAI_API_KEY="none")
         house = Courthouse(Settings(home=home))
         heard(house, setup, range(1))
@@ -64,9 +64,9 @@ def measure(home: Path, runs: int, limit: int, rounds: int) -> None:
             ours.append(took)
             theirs.append(sent(house, whole, limit))
         house.close()
-    best = calls / (limit / DELAY)
+    best = calls / (limit / delay)
     print(
-        f"{runs} runs at once, {calls:,} calls, {limit} of them at once, answers after {DELAY} s (at best {best:.1f} s)"
+        f"{runs} runs at once, {calls:,} calls, {limit} of them at once, answers after {delay} s (at best {best:.1f} s)"
     )
     for name, every in (("runs", ours), ("bare LiteLLM calls", theirs)):
         for wall, cpu in every:
@@ -84,7 +84,7 @@ def main() -> None:
     options.add_argument("--tiny", action="store_true")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        measure(Path(folder), *((2, 4, 1) if given.tiny else (given.runs, given.limit, given.rounds)))
+        measure(Path(folder), *((2, 4, 1, 0.02) if given.tiny else (given.runs, given.limit, given.rounds)))
 
 
 if __name__ == "__main__":

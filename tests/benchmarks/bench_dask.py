@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import dask
 from distributed import LocalCluster
 from pydantic import SecretStr
 
@@ -23,18 +24,21 @@ from courtroom.courthouse import Courthouse
 from courtroom.experiments.spec import parsed
 from courtroom.models.spec import OFFLINE
 from courtroom.settings import Settings
+from tests import forks
 from tests.benchmarks.bench_experiment import MODEL, SINGLE, texts
 from tests.openai_server import server_process
 from tests.postgres_server import WHY_NOT, PostgresServer, programs
 
 CPU_KNOBS = {"structure": "parallel", "judges": 9, "shots": 0, "explain": False, "hearings": 3}
 """A trial with a jury: its calls cost far more than its bookkeeping."""
+FORKED = {"distributed.worker.multiprocessing-method": "forkserver"}
+"""Workers that have their imports behind them."""
 WARM = 4
 """Cells of each worker before those that are measured."""
 
 
 @contextmanager
-def crew(workers: int, at_once: int, home: Path, address: str, url: str) -> Iterator[Courthouse]:
+def crew(workers: int, at_once: int, home: Path, address: str, url: str, *, forked: bool) -> Iterator[Courthouse]:
     """A cluster of so many processes, and whoever has it drive experiments."""
     given = {
         "COURTROOM_HOME": str(home),
@@ -42,14 +46,17 @@ def crew(workers: int, at_once: int, home: Path, address: str, url: str) -> Iter
         "OPENAI_API_BASE": url,
         "OPENAI_API_KEY": "none",
     }
-    with LocalCluster(
-        n_workers=workers,
-        threads_per_worker=at_once,
-        host="127.0.0.1",
-        dashboard_address=":0",
-        env={**given, "OMP_NUM_THREADS": "1"},
-        silence_logs=50,
-    ) as cluster:
+    with (
+        dask.config.set(FORKED if forked else {}),
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=at_once,
+            host="127.0.0.1",
+            dashboard_address=":0",
+            env={**given, "OMP_NUM_THREADS": "1"},
+            silence_logs=50,
+        ) as cluster,
+    ):
         house = Courthouse(Settings(home=home, server=SecretStr(address), dask=cluster.scheduler_address))
         try:
             yield house
@@ -108,6 +115,8 @@ def main() -> None:
     given = options.parse_args()
     if given.tiny:
         given.cells, given.workers, given.delay, given.parts, given.only = 6, 2, 0.05, 1, "waiting"
+    if given.tiny:
+        forks.ready()
     if programs() is None:
         raise SystemExit(WHY_NOT)
     cores = len(os.sched_getaffinity(0))
@@ -118,7 +127,9 @@ def main() -> None:
         stack.callback(postgres.close)
         address = postgres.fresh()
         houses = {
-            workers: stack.enter_context(crew(workers, given.at_once, home / str(workers), address, url))
+            workers: stack.enter_context(
+                crew(workers, given.at_once, home / str(workers), address, url, forked=given.tiny)
+            )
             for workers in (1, given.workers)
         }
         for what, model, most in (("cpu", OFFLINE, min(cores, given.workers)), ("waiting", MODEL, given.workers)):

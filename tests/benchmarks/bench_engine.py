@@ -152,7 +152,8 @@ def main() -> None:
     setup = CyberJurorsSetup(model=spec, consensus=1.0)
     if given.tiny:
         setup = CyberJurorsSetup(model=spec, consensus=1.0, jury_size=3, rounds=1)
-    with server_process(DELAY) as url, tempfile.TemporaryDirectory() as folder:
+    delay = 0.02 if given.tiny else DELAY
+    with server_process(delay) as url, tempfile.TemporaryDirectory() as folder:
         os.environ.update(OPENAI_API_BASE=url, OPENAI_API_KEY="none")
         ratios, over, bare_ratios = [], [], []
         for number in range(1 if given.tiny else given.repeats):
@@ -163,7 +164,7 @@ def main() -> None:
             record, wall, cpu = hear(house, setup)
             whole = plan(house, record)
             calls = len(calls_of(whole))
-            path = critical_path(whole) * DELAY
+            path = critical_path(whole) * delay
             began, bare_cpu = time.perf_counter(), time.process_time()
             house.runner.do(bare(whole)).result()
             bare_wall, bare_cpu = time.perf_counter() - began, time.process_time() - bare_cpu

@@ -130,9 +130,9 @@ def memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def throughput(home: Path, cells: int, limit: int) -> None:
+def throughput(home: Path, cells: int, limit: int, delay: float) -> None:
     """Measure the experiment and the loop, and print."""
-    with server_process(delay=DELAY) as address:
+    with server_process(delay=delay) as address:
         os.environ["OPENAI_API_BASE"], os.environ["OPENAI_API_KEY"] = address, "none"
         house = Courthouse(Settings(home=home))
         experiment(house, 0, WARM, limit)
@@ -140,11 +140,11 @@ def throughput(home: Path, cells: int, limit: int) -> None:
         held = memory()
         calls = requests(house, cells)
         house.close()
-    with server_process(delay=DELAY) as address:
+    with server_process(delay=delay) as address:
         os.environ["OPENAI_API_BASE"] = address
         theirs = timed(lambda: asyncio.run(bare(calls, limit)))
-    best = limit / DELAY
-    print(f"{cells:,} cells, {limit} calls at once, answers after {DELAY} s (at best {best:.0f} a second)")
+    best = limit / delay
+    print(f"{cells:,} cells, {limit} calls at once, answers after {delay} s (at best {best:.0f} a second)")
     for name, (wall, cpu) in (("experiment", ours), ("bare LiteLLM loop", theirs)):
         rate = cells / wall
         print(
@@ -208,7 +208,7 @@ def main() -> None:
     given = options.parse_args()
     cells, limit, looks = (8, 4, 1) if given.tiny else (given.cells, given.limit, given.looks)
     with tempfile.TemporaryDirectory() as folder:
-        throughput(Path(folder), cells, limit)
+        throughput(Path(folder), cells, limit, 0.02 if given.tiny else DELAY)
         pages(Path(folder), cells, limit, looks, forked_app if given.tiny else app_server)
 
 

@@ -13,10 +13,7 @@ import argparse
 import json
 import os
 import random
-import signal
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -25,21 +22,10 @@ from pathlib import Path
 import pandas as pd
 
 from courtroom.settings import DATA
+from tests import forks
+from tests.benchmarks.counted_shell import counted
 from tests.real import FOLDER
 
-SHELL = """
-import os, sys
-from courtroom.models.offline import OfflineModel
-asked = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-answer = OfflineModel.answer
-async def counted(self, request, watch=None):
-    os.write(asked, f"{request.key}\\n".encode())
-    return await answer(self, request, watch)
-OfflineModel.answer = counted
-from courtroom.__main__ import main
-sys.argv[1:] = sys.argv[2:]
-main()
-"""
 OWN = {"run", "seconds", "wall_s", "latency_s", "created", "cell", "asked"}
 """Columns that differ between any two experiments: ids, times, and which of two cells asked what both want to know."""
 
@@ -79,7 +65,7 @@ name = "disputes"
 repeats = 5
 measures = ["accuracy", "votes_mae"]
 dataset = {{ name = "disputes"{part} }}
-arm = [{{ name = "jury", procedure = "cyberjurors" }}, {{ name = "debate", procedure = "debate" }}]
+arm = [{{ name = "jury", procedure = "cyberjurors"{jury} }}, {{ name = "debate", procedure = "debate" }}]
 """
 
 
@@ -100,8 +86,10 @@ def voted(folder: Path) -> Path:
 
 def studies(folder: Path, tiny: bool) -> list[Study]:
     """The three experiments, or a few cells of the last."""
-    few = ", sample = 1" if tiny else ""
-    disputes = Study("disputes", DISPUTES.format(part=few), ("import", str(voted(folder)), "--name", "disputes"))
+    part, jury = (", sample = 1", ", set = { jury_size = 5 }") if tiny else ("", "")
+    disputes = Study(
+        "disputes", DISPUTES.format(part=part, jury=jury), ("import", str(voted(folder)), "--name", "disputes")
+    )
     emotion = ("import", str(FOLDER / "classification" / "emotion.train.txt"), "--name", "emotion")
     if tiny:
         return [disputes]
@@ -117,13 +105,11 @@ class Store:
         self.log = home / "asked"
         self.log.touch()
 
-    def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        """A shell command in a process group of its own."""
-        return subprocess.Popen(
-            [sys.executable, "-c", SHELL, str(self.log), *arguments],
-            env=os.environ | {"COURTROOM_HOME": str(self.home), "PYTHONPATH": os.getcwd()},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-        )  # fmt: skip
+    def begin(self, *arguments: str) -> forks.Fork:
+        """A shell command in a process of its own."""
+        return forks.Fork(
+            counted, str(self.log), *arguments, environment=os.environ | {"COURTROOM_HOME": str(self.home)}
+        )
 
     def shell(self, *arguments: str) -> str:
         """A shell command's output.
@@ -131,11 +117,11 @@ class Store:
         Raises:
             RuntimeError: it failed.
         """
-        process = self.begin(*arguments)
-        output, _ = process.communicate()
-        if process.returncode:
-            raise RuntimeError(f"{' '.join(arguments)}\n{output}")
-        return output
+        with self.begin(*arguments) as process:
+            done = process.finish()
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(arguments)}\n{done.stdout}{done.stderr}")
+        return done.stdout
 
     def asked(self) -> list[str]:
         """The keys of all questions that the offline model was asked, in order."""
@@ -155,12 +141,11 @@ class Store:
         return cells, (self.home / "table.md").read_text()
 
 
-def killed_at(store: Store, process: subprocess.Popen[str], answers: int) -> bool:
+def killed_at(store: Store, process: forks.Fork, answers: int) -> bool:
     """Kill the process once so many questions have been asked; whether it was still alive."""
-    while process.poll() is None:
+    while process.returncode is None:
         if len(store.asked()) >= answers:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            process.kill()
             return True
         time.sleep(0.01)
     return False
@@ -183,9 +168,9 @@ def tried(study: Study, folder: Path) -> None:
     command = ("run", str(file))
     for share in (1 / 3, 2 / 3):
         known, before = broken.answered() if broken.asked() else set(), len(broken.asked())
-        process = broken.begin("experiment", *command)
-        if not killed_at(broken, process, int(total * share)):
-            print("  IT ENDED BEFORE IT WAS KILLED")
+        with broken.begin("experiment", *command) as process:
+            if not killed_at(broken, process, int(total * share)):
+                print("  IT ENDED BEFORE IT WAS KILLED")
         again += len(known & set(broken.asked()[before:]))
         print(f"  killed with {len(broken.answered()):,} answers on record")
         command = ("resume", study.name)
