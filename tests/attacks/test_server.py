@@ -71,6 +71,8 @@ class Heard:
     lost: dict[str, Record] = field(default_factory=dict)
     pauses: list[float] = field(default_factory=list)
     """Seconds of its own work between two turns of the engine's loop, whatever else the machine does."""
+    million: float = 0.0
+    """Seconds of work that a million additions take here, right after the runs."""
     grown: int = 0
     """Bytes by which the process has grown at most."""
 
@@ -95,6 +97,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heard]:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for streams in (False, True):
             hear_all(found, tmp_path_factory.mktemp("heard"), streams)
+            found.million = max(found.million, million_additions())
         found.grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
         yield found
 
@@ -124,6 +127,14 @@ def hear_all(found: Heard, folder: Path, streams: bool) -> None:
     stop.set()
     turning.result(10)
     bench.close()
+
+
+def million_additions() -> float:
+    """How fast this machine is now."""
+    began, total = time.thread_time(), 0
+    for number in range(1_000_000):
+        total += number
+    return time.thread_time() - began
 
 
 async def turn(pauses: list[float], stop: threading.Event) -> None:
@@ -175,7 +186,7 @@ def test_where_all_members_meet_it_the_run_stops_with_a_plain_sentence(name: str
 
 
 def test_the_loop_goes_on_and_memory_stays_small_under_all_of_it(heard: Heard) -> None:
-    assert max(heard.pauses) < 1.0
+    assert max(heard.pauses) < 25 * heard.million
     assert heard.grown < 2**29
 
 
