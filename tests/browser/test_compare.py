@@ -50,10 +50,11 @@ def test_the_shared_address_opens_the_same_comparison_in_another_browser(link: s
         expect(page.get_by_text("a fork of A", exact=False)).to_be_visible()
         expect(page.get_by_role("row", name=re.compile("^norms 3 1"))).to_be_visible()
         page.reload()
-    for name in TABS:
-        tab(page, name)
-        expect(page.get_by_test_id("stMain").locator("[data-stale=true]")).to_have_count(0)
-        for _ in in_both_themes(page):
+    for _ in in_both_themes(page):
+        for name in TABS:
+            tab(page, name)
+            settled(page)
+            expect(page.get_by_test_id("stMain").locator("[data-stale=true]")).to_have_count(0)
             sound(page)
     expect(page.get_by_text("norms: 3 → 1")).to_be_visible()
     assert page.url == link.replace(",", "%2C")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from courtroom.engine.procedure import Procedure
 from courtroom.procedures import PROCEDURES
-from tests.browser.test_hearing import THEMES, in_both_themes, sound, tab
+from tests.browser.test_hearing import THEMES, in_both_themes, settled, sound, tab
+from tests.browser.test_interventions import shot
 
 BENCHES = [PROCEDURES[name] for name in ("jurisagents", "verdict")]
-SHOTS = os.environ.get("COURTROOM_SHOTS", "")
 
 
 def judged(page: Page, bench: Procedure, case: str, preset: str = "") -> str:
@@ -36,10 +34,10 @@ def judged(page: Page, bench: Procedure, case: str, preset: str = "") -> str:
     return found.group(1)
 
 
-def shot(page: Page, folder: Path, name: str) -> None:
-    """A picture, to be looked at by people, once the page is drawn."""
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
-    page.screenshot(path=folder / f"{name}.png")
+def drawn(page: Page, name: str) -> None:
+    """Once the page is drawn: a picture, where somebody wants to look at it."""
+    settled(page)
+    shot(page, name)
 
 
 def contrast(page: Page, name: str) -> float:
@@ -69,20 +67,17 @@ def test_the_words_on_the_main_buttons_can_be_read(app: str, page: Page) -> None
 
 
 @pytest.mark.parametrize("bench", BENCHES, ids=lambda bench: bench.name)
-def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(
-    app: str, page: Page, bench: Procedure, tmp_path: Path
-) -> None:
-    folder = Path(SHOTS) if SHOTS else tmp_path
+def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(app: str, page: Page, bench: Procedure) -> None:
     page.goto(app)
     judged(page, bench, "bus-wallet")
     sound(page)
     expect(page.get_by_text("What was really decided").filter(visible=True)).to_have_count(1)
     page.set_viewport_size({"width": 1280, "height": 1800})
     helps = {view.title: view.help for view in bench.views}
-    for title, told in {**helps, "Members": "Open a member to see", "Calls": "Select a row to read"}.items():
-        tab(page, title)
-        expect(page.get_by_role("radio", name=title, exact=True)).to_be_checked()
-        for theme in in_both_themes(page):
+    for theme in in_both_themes(page):
+        for title, told in {**helps, "Members": "Open a member to see", "Calls": "Select a row to read"}.items():
+            tab(page, title)
+            expect(page.get_by_role("radio", name=title, exact=True)).to_be_checked()
             expect(page.get_by_text(told, exact=False).filter(visible=True)).to_have_count(1)
-            shot(page, folder, f"{bench.name}-{title}-{theme}")
+            drawn(page, f"{bench.name}-{title}-{theme}")
             sound(page)

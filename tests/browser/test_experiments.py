@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +12,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.app_server import forked_app
-from tests.browser.test_criminal import shot
+from tests.browser.test_criminal import drawn
 from tests.browser.test_hearing import in_both_themes, sound
-
-SHOTS = os.environ.get("COURTROOM_SHOTS", "")
 
 
 @pytest.fixture
@@ -26,31 +23,30 @@ def fresh(tmp_path: Path) -> Iterator[str]:
         yield server.url
 
 
-def test_from_a_fresh_install_to_a_table_with_a_mark_and_the_figure(fresh: str, page: Page, tmp_path: Path) -> None:
-    folder = Path(SHOTS) if SHOTS else tmp_path
+def test_from_a_fresh_install_to_a_table_with_a_mark_and_the_figure(fresh: str, page: Page) -> None:
     page.goto(fresh)
     page.get_by_role("link", name="Experiments").click()
     expect(page.get_by_text("No experiment yet")).to_be_visible()
-    shot(page, folder, "experiments-empty-light")
-    recipe_for_every_table(page, folder)
-    set_up(page, folder)
+    drawn(page, "experiments-empty-light")
+    recipe_for_every_table(page)
+    set_up(page)
     page.get_by_role("button", name="Start", exact=True).click()
     for theme in in_both_themes(page):
-        marked(page, folder, theme)
+        marked(page, theme)
     taken_away(page)
     a_mark_opens_its_run(page)
 
 
-def recipe_for_every_table(page: Page, folder: Path) -> None:
+def recipe_for_every_table(page: Page) -> None:
     """The papers' tables are offered, each with what it needs."""
     page.get_by_role("button", name="Use a recipe of a paper").click()
     for paper in ("CyberJurors", "JurisAgents", "VERDICT", "JURIS", "Courtroom-LLM"):
         expect(page.get_by_role("heading", name=paper, exact=True)).to_be_visible()
     expect(page.get_by_text("Import its dataset under the name “cnndm1”.").first).to_be_visible()
-    shot(page, folder, "experiments-recipes-light")
+    drawn(page, "experiments-recipes-light")
 
 
-def set_up(page: Page, folder: Path) -> None:
+def set_up(page: Page) -> None:
     """The first recipe with two of its arms, and what they will take."""
     page.locator(".st-key-recipe-first button").click()
     arms = page.get_by_role("combobox", name=re.compile("Arms"))
@@ -60,10 +56,10 @@ def set_up(page: Page, folder: Path) -> None:
         expect(page.get_by_text(gone, exact=True)).to_have_count(0)
     page.get_by_role("button", name="Estimate").click()
     expect(page.get_by_text("120 cells take about 60 calls")).to_be_visible()
-    shot(page, folder, "experiments-estimate-light")
+    drawn(page, "experiments-estimate-light")
 
 
-def marked(page: Page, folder: Path, theme: str) -> None:
+def marked(page: Page, theme: str) -> None:
     """The table, its mark, the sentence to quote, the figure."""
     quoted = re.compile(r"Accuracy: one judge is better than nearest text \(45.0 % against 10.0 %; .*60 cases")
     expect(page.get_by_text(quoted).first).to_be_visible(timeout=120_000)
@@ -74,7 +70,7 @@ def marked(page: Page, folder: Path, theme: str) -> None:
     expect(figure.locator(".xtitle")).to_have_text("calls a case")
     expect(figure.locator(".legendtext").filter(has_text="one judge")).to_be_visible()
     sound(page)
-    shot(page, folder, f"experiments-table-{theme}")
+    drawn(page, f"experiments-table-{theme}")
 
 
 def taken_away(page: Page) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
 from courtroom.procedures import PROCEDURES
-from tests.browser.test_criminal import judged, shot
+from tests.browser.test_criminal import drawn, judged
 from tests.browser.test_hearing import in_both_themes, sound
 
-SHOTS = os.environ.get("COURTROOM_SHOTS", "")
 PARTS = {
     "Precedents of disputes": "Similar precedents are looked up",
     "Statutes": "An unofficial digest of the Criminal Law",
@@ -30,20 +28,19 @@ def part(page: Page, title: str) -> None:
     expect(page.get_by_text(PARTS[title], exact=False).first).to_be_visible()
 
 
-def test_every_part_is_sound(app: str, page: Page, tmp_path: Path) -> None:
-    folder = Path(SHOTS) if SHOTS else tmp_path
+def test_every_part_is_sound(app: str, page: Page) -> None:
     page.goto(app)
     judged(page, PROCEDURES["verdict"], "bus-wallet", "Training run")
     page.goto(f"{app}/knowledge")
     page.set_viewport_size({"width": 1280, "height": 1600})
-    for title in PARTS:
-        part(page, title)
-        for theme in in_both_themes(page):
-            shot(page, folder, f"knowledge-{title}-{theme}")
+    for theme in in_both_themes(page):
+        for title in PARTS:
+            part(page, title)
+            drawn(page, f"knowledge-{title}-{theme}")
             sound(page)
 
 
-def test_a_statute_is_found_by_what_happened_and_opened(app: str, page: Page, tmp_path: Path) -> None:
+def test_a_statute_is_found_by_what_happened_and_opened(app: str, page: Page) -> None:
     page.goto(f"{app}/knowledge?part=statutes")
     field = page.get_by_label("Search by matter")
     field.fill("a wallet stolen by a pickpocket on a bus")
@@ -51,7 +48,7 @@ def test_a_statute_is_found_by_what_happened_and_opened(app: str, page: Page, tm
     page.get_by_text("Article 264").first.click()
     expect(page.get_by_text("Charges: ", exact=False).first).to_be_visible()
     sound(page)
-    shot(page, Path(SHOTS) if SHOTS else tmp_path, "knowledge-search")
+    drawn(page, "knowledge-search")
 
 
 def precedent(number: int) -> str:
@@ -60,7 +57,6 @@ def precedent(number: int) -> str:
 
 
 def test_a_file_is_imported_and_its_records_are_found(app: str, page: Page, tmp_path: Path) -> None:
-    folder = Path(SHOTS) if SHOTS else tmp_path
     good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
     good.write_text("\n".join(map(precedent, range(1, 31))))
     bad.write_text(precedent(1) + "\nnot json\n")
@@ -70,13 +66,13 @@ def test_a_file_is_imported_and_its_records_are_found(app: str, page: Page, tmp_
     chooser.set_input_files(bad)
     page.get_by_role("button", name="Check and take in").click()
     expect(page.get_by_text("bad.jsonl, line 2 is not valid JSON", exact=False)).to_be_visible()
-    shot(page, folder, "knowledge-bad-import")
+    drawn(page, "knowledge-bad-import")
     page.get_by_role("button", name="Remove bad.jsonl").click()
     expect(page.get_by_role("button", name="Check and take in")).to_be_disabled()
     chooser.set_input_files(good)
     page.get_by_role("button", name="Check and take in").click()
     expect(page.get_by_text("all 30 records are in", exact=False)).to_be_visible(timeout=120_000)
-    shot(page, folder, "knowledge-good-import")
+    drawn(page, "knowledge-good-import")
     sound(page)
     expect(page.get_by_text("Imported from good.jsonl", exact=False)).to_be_visible()
     field = page.get_by_label("Search by matter")
@@ -85,7 +81,7 @@ def test_a_file_is_imported_and_its_records_are_found(app: str, page: Page, tmp_
     expect(page.get_by_test_id("stExpander").filter(has_text="zither7").first).to_be_visible()
 
 
-def test_what_was_learned_is_undone(app: str, page: Page, tmp_path: Path) -> None:
+def test_what_was_learned_is_undone(app: str, page: Page) -> None:
     page.goto(app)
     judged(page, PROCEDURES["verdict"], "night-market", "Training run")
     page.goto(f"{app}/knowledge?part=standards")
@@ -95,7 +91,7 @@ def test_what_was_learned_is_undone(app: str, page: Page, tmp_path: Path) -> Non
     lesson = page.get_by_test_id("stExpander").filter(has_text="Standard archived · 夜市口角")
     lesson.locator("summary").click()
     expect(lesson.get_by_text("Open the run")).to_be_visible()
-    shot(page, Path(SHOTS) if SHOTS else tmp_path, "knowledge-lesson")
+    drawn(page, "knowledge-lesson")
     lesson.get_by_role("button", name="Undo this step").click()
     expect(lesson.filter(has_text="undone")).to_be_visible()
     sound(page)
