@@ -13,8 +13,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   parentElement.dataset.theme = data;
   setTimeout(own.look, TAKEN_MS);
-  if (own.follows) return;
-  own.follows = () => setTimeout(() => own.look(), TAKEN_MS);
-  SYSTEM.addEventListener("change", own.follows);
-  return () => SYSTEM.removeEventListener("change", own.follows);
+  if (!own.follows) {
+    own.follows = () => setTimeout(() => own.look(), TAKEN_MS);
+    SYSTEM.addEventListener("change", own.follows);
+  }
+  return () => { if (!parentElement.isConnected) { SYSTEM.removeEventListener("change", own.follows); own.follows = null; } };
 }
