@@ -124,7 +124,6 @@ def editing(of: str, playlist: Playlist) -> None:
             playlist.exported(),
             f"playlist-{of}.json",
             Resource(kind="playlist", id=of),
-            mime="application/json",
         )
         if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-playlist"):
             st.session_state["playlist-before"] = (

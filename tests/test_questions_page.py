@@ -146,10 +146,10 @@ def test_what_is_shared_from_the_live_page_holds_audits_and_marks(
     run = record.run.id
     house.marks.put(run, Mark(reviewer="Ada", comment="Round two turns on the seal."))
     house.audits.start(house.audits.plan(record, ["round-2/juror-01/judge"], 1)).result(30)
-    given: dict[str, Callable[[], str]] = {}
+    given: dict[str, Callable[[], bytes]] = {}
     monkeypatch.setattr(st, "download_button", lambda label, data, *_, **__: given.update({label: data}))
     page("deliberation", run=run)
     for name, audit in (("HTML report", "Audits of votes"), ("JSON", "round-2/juror-01/judge/audit/neither/1")):
-        written = given[name]()
+        written = given[name]().decode()
         assert "Round two turns on the seal." in written
         assert audit in written

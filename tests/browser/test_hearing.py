@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from courtroom.procedures import PROCEDURES
 
@@ -40,6 +41,28 @@ def themed(page: Page, theme: str) -> None:
 def settled(page: Page) -> None:
     """Until Streamlit has drawn what it was told to: a click on what is being drawn anew is lost."""
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+
+
+class SlowLine:
+    """What the server says to a page that is opened afterwards, which can be held back."""
+
+    def __init__(self, page: Page) -> None:
+        self._held: list[str | bytes] | None = None
+        page.route_web_socket("**/_stcore/stream", self._follow)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Within the block nothing comes; then all of it does."""
+        self._held = []
+        yield
+        waiting, self._held = self._held, None
+        for message in waiting:
+            self._page.send(message)
+
+    def _follow(self, page: WebSocketRoute) -> None:
+        self._page = page
+        server = page.connect_to_server()
+        server.on_message(lambda message: page.send(message) if self._held is None else self._held.append(message))
 
 
 def start(page: Page, case: str, button: str = "Start") -> None:
@@ -117,17 +140,23 @@ def test_a_run_can_be_stepped_and_run_to_the_end(app: str, page: Page) -> None:
 def test_the_report_opens_without_the_app_and_shows_the_verdict(
     app: str, page: Page, browser: Browser, tmp_path: Path
 ) -> None:
+    """And it comes although others look at pages before a slow browser has fetched it."""
     page.goto(app)
-    heard(page, "game-account")
-    page.reload()  # a page that is drawn while the run ends is drawn once more, and a file is offered by each drawing anew
-    expect(page.get_by_text("Grounds", exact=True)).to_be_visible()
-    expect(page.locator(".st-key-pane-7")).to_be_attached()  # all that follows is there
-    settled(page)
-    page.get_by_role("button", name=re.compile("Share")).first.click()
-    expect(page.get_by_role("button", name=re.compile("HTML report"))).to_be_visible()
-    settled(page)
-    with page.expect_download(timeout=120_000) as download:
-        page.get_by_role("button", name=re.compile("HTML report")).click()
+    run = heard(page, "game-account")
+    slow = browser.new_page()
+    line = SlowLine(slow)
+    slow.goto(f"{app}/deliberation?run={run}")
+    expect(slow.get_by_text("Grounds", exact=True)).to_be_visible()
+    expect(slow.locator(".st-key-pane-7")).to_be_attached()  # all that follows is there
+    slow.get_by_role("button", name=re.compile("Share")).first.click()
+    expect(slow.get_by_role("button", name=re.compile("HTML report"))).to_be_visible()
+    settled(slow)
+    with slow.expect_download(timeout=120_000) as download, line.held():
+        slow.get_by_role("button", name=re.compile("HTML report")).click()
+        for name in ("runs", "compare", "runs"):
+            page.goto(f"{app}/{name}")
+            expect(page.locator("h1").first).to_be_visible()
+            settled(page)
     path = tmp_path / "report.html"
     download.value.save_as(path)
     report = browser.new_context(offline=True).new_page()

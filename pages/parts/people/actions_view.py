@@ -67,7 +67,7 @@ def actions_view(house: Courthouse) -> None:
         page = (
             int(st.number_input(_("Page of {pages}", pages=f"{pages:d}"), 1, pages, 1, width=160)) if pages > 1 else 1
         )
-        download(house, _("CSV"), lambda: log.csv(wanted), "actions.csv", mime="text/csv", key="actions-csv")
+        download(house, _("CSV"), lambda: log.csv(wanted), "actions.csv", key="actions-csv")
     lines = log.page(wanted, (page - 1) * PAGE, PAGE)
     table(
         pd.DataFrame(

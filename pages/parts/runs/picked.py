@@ -100,7 +100,6 @@ def _many(house: Courthouse, runs: list[str]) -> None:
         _("Export"),
         lambda: report.as_zip(house.files.export(run) for run in runs),
         "runs.zip",
-        mime="application/zip",
         help_=_("One zip with a JSON file for each run. Each file can be imported by another Courtroom."),
     )
     if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):

@@ -32,14 +32,13 @@ def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> Non
         if st.button(_("Hear this case"), type="primary", icon=":material/gavel:"):
             hear(case.id)
         of = Resource(kind="case", id=case.id)
-        download(house, _("JSON"), write_json(case), f"{case.id}.json", of, mime="application/json")
+        download(house, _("JSON"), write_json(case), f"{case.id}.json", of)
         download(
             house,
             _("ZIP with media"),
             lambda: write_zip(case, house.media),
             f"{case.id}.zip",
             of,
-            mime="application/zip",
         )
         if not house.library.is_sample(case.id):
             share_popover(house, of)

@@ -153,7 +153,6 @@ def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Reso
         ),
         f"{run}.html",
         of,
-        mime="text/html",
         icon=":material/article:",
         help_=_("One page with everything inside; opens without the app."),
     )
@@ -163,7 +162,6 @@ def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Reso
         lambda: house.files.export(run)[1],
         f"{run}.json",
         of,
-        mime="application/json",
         icon=":material/data_object:",
     )
     for own in procedure.exports:
