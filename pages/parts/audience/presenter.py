@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import TimeoutError as TookLong
+from contextlib import suppress
 
 import streamlit as st
 
 from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
-from courtroom.engine.interventions import AddNote
+from courtroom.engine.interventions import AddNote, Intervention
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
@@ -28,6 +29,8 @@ LOOK_S = 1.5
 WAIT_S = 8.0
 """How long the page waits for the fork before it shows it as it goes on."""
 WHO = "The audience"
+TROUBLE = "why-no-fork"
+"""Why a fork was not made, in the session."""
 
 
 @offered(Access.RUN)
@@ -76,6 +79,7 @@ def audience_view(house: Courthouse, record: Record) -> None:
         with right:
             st.fragment(_live, run_every=LOOK_S if audience.closed is None else None)(audience.token)
         _arguments(house, record, arguments, audience.token)
+        _compared(house, record.run.id)
 
 
 def _live(token: str) -> None:
@@ -196,22 +200,37 @@ def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
                 st.caption(
                     _("The offline model reads no prompts, so a note tells it nothing: the fork will be the same.")
                 )
-            if st.button(_("Fork with this note, and compare"), type="primary", key="do-put-in"):
-                fork = house.fork(run, record.setup, interventions=acts)
-                house.runner.go(fork)
-                with st.spinner(_("The fork is under way ...")):
-                    _wait(house, fork)
-                st.session_state.pop(f"put-in-{run}", None)
-                st.switch_page("pages/compare.py", query_params={"runs": f"{run},{fork}"})
+            st.button(
+                _("Fork with this note, and compare"), type="primary", key="do-put-in",
+                on_click=_fork, args=(house, record, acts),
+            )  # fmt: skip
         except CourtroomError as error:
             st.error(literal(str(error)))
+        if trouble := st.session_state.pop(TROUBLE, None):
+            st.error(literal(trouble))
 
 
-def _wait(house: Courthouse, run: str) -> None:
+def _fork(house: Courthouse, record: Record, acts: Sequence[Intervention]) -> None:
+    run = record.run.id
     try:
-        house.runner.wait(run, WAIT_S)
-    except TookLong:
-        return  # the comparison shows it as it goes on
+        fork = house.fork(run, record.setup, interventions=acts)
+        house.runner.go(fork)
+    except CourtroomError as error:
+        st.session_state[TROUBLE] = str(error)
+        return
+    st.session_state.pop(f"put-in-{run}", None)
+    st.session_state[f"fork-of-{run}"] = fork
+
+
+def _compared(house: Courthouse, run: str) -> None:
+    """Lead to the comparison with the fork that was made; where the page is drawn anew meanwhile, the next drawing does it."""
+    fork = st.session_state.get(f"fork-of-{run}")
+    if fork is None:
+        return
+    with st.spinner(_("The fork is under way ...")), suppress(TookLong):  # the comparison shows it as it goes on
+        house.runner.wait(fork, WAIT_S)
+    del st.session_state[f"fork-of-{run}"]
+    st.switch_page("pages/compare.py", query_params={"runs": f"{run},{fork}"})
 
 
 def _first_after(record: Record, poll: str) -> str:
