@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -191,7 +192,7 @@ class MediaStore:
         Raises:
             MediaError: a sentence that names the file and the mend.
         """
-        if problem := _problem(kind, self.path(sha256), name):
+        if problem := _problem(kind, _Media(sha256, self.path(sha256)), name):
             raise MediaError(problem)
 
     def image(self, sha256: str, max_side: int = 1024) -> bytes:
@@ -201,7 +202,7 @@ class MediaStore:
             MediaError: it isn't there, or can't be read.
         """
         with _PICTURE:
-            return _image(self.path(sha256), max_side)
+            return _image(_Media(sha256, self.path(sha256)), max_side)
 
     def frames(self, sha256: str, count: int = MAX_FRAMES) -> tuple[Frame, ...]:
         """At most 30 frames spread evenly over a video, each with its time.
@@ -210,7 +211,7 @@ class MediaStore:
             MediaError: it isn't there, or can't be read.
         """
         with _VIDEO:
-            return _frames(self.path(sha256), count)
+            return _frames(_Media(sha256, self.path(sha256)), count)
 
 
 def media_of(settings: Settings) -> MediaStore:
@@ -236,20 +237,28 @@ def check_medium(kind: MediumKind, source: Path | bytes, name: str) -> None:
             inspect_video(Path(file.name), name)
 
 
+@dataclass(frozen=True)
+class _Media:
+    """A file, known by its content wherever it lies."""
+
+    sha256: str
+    path: Path = field(compare=False)
+
+
 @lru_cache(maxsize=256)
-def _image(path: Path, max_side: int) -> bytes:
-    return small_jpeg(path.read_bytes(), path.name, max_side)
+def _image(kept: _Media, max_side: int) -> bytes:
+    return small_jpeg(kept.path.read_bytes(), kept.path.name, max_side)
 
 
 @lru_cache(maxsize=32)
-def _frames(path: Path, count: int) -> tuple[Frame, ...]:
-    return sample_frames(path, path.name, count)
+def _frames(kept: _Media, count: int) -> tuple[Frame, ...]:
+    return sample_frames(kept.path, kept.path.name, count)
 
 
 @lru_cache(maxsize=4096)
-def _problem(kind: MediumKind, path: Path, name: str) -> str | None:
+def _problem(kind: MediumKind, kept: _Media, name: str) -> str | None:
     try:
-        check_medium(kind, path, name)
+        check_medium(kind, kept.path, name)
     except MediaError as error:
         return str(error)
     return None
