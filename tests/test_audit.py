@@ -76,7 +76,8 @@ def server(jury: Jury) -> Iterator[OpenAIServer]:
 
 
 @pytest.fixture
-def house(tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+def house(tmp_path: Path, jury: Jury, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    jury.asked.clear()  # how an unstable juror answers depends on how often it was asked
     monkeypatch.setenv("OPENAI_API_BASE", server.url)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     house = Courthouse(Settings(home=tmp_path))
