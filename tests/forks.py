@@ -19,11 +19,17 @@ from typing import Any, Self
 
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(["tests.warm"])
+_server = multiprocessing.forkserver._forkserver
 
 
 def ready() -> None:
     """Have the process that is forked from: whoever forks from one after this, forks from it."""
-    multiprocessing.forkserver.ensure_running()
+    _server.ensure_running()
+
+
+def inherited() -> None:
+    """In a process that was forked itself: it forks from the one that its parent does."""
+    _server.ensure_running = lambda: None  # type: ignore[method-assign]  # it would look for a child of its own
 
 
 class Fork:

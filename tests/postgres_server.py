@@ -27,6 +27,21 @@ def programs() -> Path | None:
     return Path(found).resolve().parent if found else Path(known[-1]) if known else None
 
 
+@cache
+def shared() -> PostgresServer | None:
+    """One server for all tests of a process, and of those forked from it; none where there is no PostgreSQL."""
+    if programs() is None:
+        return None
+    return PostgresServer()
+
+
+def end_shared() -> None:
+    """End it in the process that started it."""
+    if shared.cache_info().currsize and (server := shared()):
+        server.close()
+    shared.cache_clear()
+
+
 class PostgresServer:
     """One server. It writes nothing to the disk on purpose: it has to be fast, and to live no longer than the tests."""
 

@@ -6,22 +6,39 @@ import asyncio
 import gc
 import os
 import warnings
+from functools import cache
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import aiohttp.web  # noqa: F401
+    import pandas  # noqa: F401
+    import plotly.graph_objects  # noqa: F401
     import pytest  # noqa: F401
+    import scipy.sparse  # noqa: F401
+    import streamlit.testing.v1  # noqa: F401
     import streamlit.web.bootstrap  # noqa: F401
+    import tantivy  # noqa: F401
+    import typer.testing
+    from streamlit.components.v2 import manifest_scanner
 
     import courtroom.__main__  # noqa: F401
+    import courtroom.evaluation.run_list  # noqa: F401
+    import courtroom.experiments.lab  # noqa: F401
     import courtroom.figures.graph  # noqa: F401
     import courtroom.procedures  # noqa: F401
     import courtroom.report  # noqa: F401
+    import courtroom.store.postgres  # noqa: F401
     from courtroom.knowledge.embedding import HashedNgrams
-    from courtroom.models import card
+    from courtroom.models.warm import ready
 
     kept = dict(os.environ)
-    card.load()
+    ready()
+    # Each server, and each drawing of an AppTest, reads all packages that are installed.
+    manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)  # type: ignore[assignment]
+    manifest_scanner.scan_component_manifests()
+    # Each call of the shell looks at every option of every command.
+    typer.main.get_command = typer.testing._get_command = cache(typer.main.get_command)
+    typer.main.get_command(courtroom.__main__.app)
     asyncio.run(HashedNgrams().embed(["A kettle that leaks.", "漏水的水壶。"]))
     os.environ.clear()
     os.environ.update(kept)
