@@ -25,6 +25,7 @@ from courtroom.engine.runner import Runner
 from courtroom.knowledge.search import Knowledge
 from courtroom.store.database import Database
 from courtroom.sweeps.sweeper import Sweeper
+from tests import forks
 from tests.postgres_server import WHY_NOT, PostgresServer, end_shared, shared
 
 pytest_plugins = [
@@ -55,6 +56,8 @@ SLOW = (
 """Files of tests, by what follows `test_` in their names, that take long by what they try: pages are drawn again and again,
 processes and servers are started, benchmarks and installations are run, limits of time are reached. So do the attacks: each file
 tries a long list of them."""
+POSTGRES = {"postgres", "on_postgres", "either_database"}
+"""Fixtures that want a PostgreSQL server."""
 NAMES = ("streamlit", "litellm", "chromadb", "pydantic", "plotly")
 
 
@@ -72,6 +75,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if "browser" in folder.parts:
             item.add_marker(pytest.mark.browser)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """In a worker, from which test processes are forked: imports what most of them need, and starts what they share."""
+    if not hasattr(session.config, "workerinput"):
+        return
+    forks.ready()
+    import tests.warm  # noqa: F401
+
+    if any(POSTGRES & set(getattr(item, "fixturenames", ())) for item in session.items):
+        shared()
 
 
 @pytest.fixture(scope="session", autouse=True)

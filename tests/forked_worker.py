@@ -15,12 +15,7 @@ import pytest
 
 from tests import forks
 from tests.footprint import held, resident
-from tests.postgres_server import shared
 from tests.workers import group
-
-POSTGRES = {"postgres", "on_postgres", "either_database"}
-"""Fixtures that want a PostgreSQL server."""
-
 
 LARGE = 760
 """Megabytes with which a process ends once a group does."""
@@ -37,7 +32,7 @@ class TestProcess:
 
     def __init__(self, session: pytest.Session) -> None:
         self._pipe, there = multiprocessing.Pipe()
-        self._process = multiprocessing.get_context("fork").Process(target=_serve, args=(session, there))
+        self._process = multiprocessing.get_context("fork").Process(target=_serve, args=(session, there, self._pipe))
         self.held = (0, 0)
         self._megabytes = 0
         with warnings.catch_warnings():
@@ -92,14 +87,8 @@ class Forking:
         self._places: dict[int, int] = {}
         self._largest = (0, 0)
 
-    @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Imports what most groups need, and starts what they share."""
-        forks.ready()
-        import tests.warm  # noqa: F401
-
-        if any(POSTGRES & set(getattr(item, "fixturenames", ())) for item in session.items):
-            shared()
+        """Knows all tests by their places, which are the same in a process that is forked."""
         self._places = {id(item): place for place, item in enumerate(session.items)}
 
     @pytest.hookimpl(tryfirst=True)
@@ -148,8 +137,9 @@ class Reporting:
         self._pipe.send(("pytest_runtest_logfinish", {"nodeid": nodeid, "location": location}))
 
 
-def _serve(session: pytest.Session, pipe: Connection) -> None:
-    """Run tests, as the worker says which, until it says that there are no more."""
+def _serve(session: pytest.Session, pipe: Connection, the_workers: Connection) -> None:
+    """Run tests, as the worker says which, until it says that there are no more, or is gone."""
+    the_workers.close()
     forks.inherited()
     plugins = session.config.pluginmanager
     for plugin in plugins.get_plugins():
