@@ -1,7 +1,7 @@
 """A hearing whose process dies again and again, to be forked with COURTROOM_HOME set.
 
-Each time a process of its own goes on with the run, and kills itself right after a write: the first process after its
-first one, the second after its fourth one, the next after its ninth one, and so on. Prints how many died before one came to the end.
+Each time a process of its own goes on with the run, and kills itself right after a write: the first process after its first one,
+the others after their second, fourth, eighth one and so on. Prints how many died before one came to the end.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def kill_again_and_again(run: str) -> None:
     for kills in count():
         child = os.fork()
         if not child:
-            go_on(run, (kills + 1) ** 2)
+            go_on(run, 2**kills)
             os._exit(0)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if code != -signal.SIGKILL:

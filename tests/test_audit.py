@@ -75,9 +75,14 @@ def server(jury: Jury) -> Iterator[OpenAIServer]:
         yield server
 
 
+@pytest.fixture(autouse=True)
+def the_jury_was_asked_nothing(jury: Jury) -> None:
+    """How an unstable juror answers depends on how often it was asked."""
+    jury.asked.clear()
+
+
 @pytest.fixture
-def house(tmp_path: Path, jury: Jury, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
-    jury.asked.clear()  # how an unstable juror answers depends on how often it was asked
+def house(tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
     monkeypatch.setenv("OPENAI_API_BASE", server.url)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     house = Courthouse(Settings(home=tmp_path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator, Mapping
@@ -25,6 +26,8 @@ log = logging.getLogger(__name__)
 PACKAGE = "courtroom"
 REACH_S = 10
 """So long the scheduler may take to answer."""
+ANSWER_S = 60
+"""So long all workers together may take: each opens the store when it is first asked."""
 
 
 class DaskCells:
@@ -80,10 +83,17 @@ async def connected(address: str, kept: StoredExperiment, opens: Opens) -> Async
             raise CourtroomError(
                 f"The Dask cluster at {address} can't be reached. Start its scheduler, or check the address: tcp://HOST:8786."
             ) from error
-        await _check(client, address)
-        await client.register_plugin(TurnsAtScheduler())
-        await client.register_plugin(AtWorker(opens))
-        found = await client.run(examine_worker, kept.id, kept.created)
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                await _check(client, address)
+                await client.register_plugin(TurnsAtScheduler())
+                await client.register_plugin(AtWorker(opens))
+                found = await client.run(examine_worker, kept.id, kept.created)
+        except TimeoutError as error:
+            log.warning("the Dask cluster at %s: no answer for %d s", address, ANSWER_S)
+            raise CourtroomError(
+                f"A worker of the Dask cluster at {address} does not answer. Start its workers again, then go on."
+            ) from error
         if why := next(filter(None, found.values()), ""):
             raise CourtroomError(why)
         yield DaskCells(client, address, kept.id)
