@@ -6,23 +6,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from draw_media import (
-    AMBER,
-    BLUE,
-    INK,
-    LEATHER,
-    PAPER,
-    SIZE,
-    SOFT,
-    STEEL,
-    WALL,
-    WOOD,
-    Pen,
-    file_of,
-    note,
-    picture,
-    words,
-)
+from draw_media import file_of, picture
+from things import AMBER, BLUE, INK, LEATHER, PAPER, SIZE, SOFT, STEEL, WALL, WOOD, Pen, note, words
 
 Scene = Callable[[Pen], None]
 NIGHT, GLASS = "#2b3444", "#9fb6c8"

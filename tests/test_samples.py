@@ -141,7 +141,8 @@ def test_the_pool_of_personas_is_diverse() -> None:
     assert max(p.age for p in pool()) - min(p.age for p in pool()) > 40
 
 
-def test_drawing_a_picture_again_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_drawing_a_picture_again_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(DATA)
     script = _script()
     names = ["phone-battery/buyer-1-settings.png", "sneakers-worn/seller-1-soles.png"]
     for path in script.draw_pictures(tmp_path, names):
