@@ -136,9 +136,10 @@ def nothing_stays_open() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> PostgresServer:
+def postgres() -> Iterator[PostgresServer]:
     """A PostgreSQL server for all tests of a process."""
-    return shared() or pytest.skip(WHY_NOT)
+    yield shared() or pytest.skip(WHY_NOT)
+    end_shared()
 
 
 def pytest_unconfigure() -> None:

@@ -36,16 +36,17 @@ def shared() -> PostgresServer | None:
 
 
 def end_shared() -> None:
-    """End it in the process that started it."""
-    if shared.cache_info().currsize and (server := shared()):
+    """End it, if this process has started it."""
+    if shared.cache_info().currsize and (server := shared()) and server.started_by == os.getpid():
         server.close()
-    shared.cache_clear()
+        shared.cache_clear()
 
 
 class PostgresServer:
     """One server. It writes nothing to the disk on purpose: it has to be fast, and to live no longer than the tests."""
 
     def __init__(self) -> None:
+        self.started_by = os.getpid()
         self.folder = Path(
             tempfile.mkdtemp(prefix="pg-", dir="/tmp")
         )  # short: a socket's path has 107 characters at most
