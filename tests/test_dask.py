@@ -17,6 +17,7 @@ from typing import Any
 
 import dask
 import distributed.versions
+import psutil
 import pytest
 from aiohttp import web
 from distributed import Client, LocalCluster
@@ -270,8 +271,9 @@ def test_a_worker_that_is_killed_changes_no_figure_and_nothing_on_record_is_aske
     worker, runs = pids(house).most_common(1)[0]
     assert worker != os.getpid()
     os.kill(worker, signal.SIGKILL)
+    until(lambda: not psutil.pid_exists(worker), "its end")
+    held = Counter(map(asked_by, server.held))  # before another has gone on
     until(lambda: worker not in pids(house), "another worker")
-    held = Counter(map(asked_by, server.held))
     server.hold_after(math.inf)
     house.experiments.wait(name, 300)
     found = house.experiments.results(name)
