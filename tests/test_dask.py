@@ -17,7 +17,6 @@ from typing import Any
 
 import dask
 import distributed.versions
-import psutil
 import pytest
 from aiohttp import web
 from distributed import Client, LocalCluster
@@ -271,7 +270,7 @@ def test_a_worker_that_is_killed_changes_no_figure_and_nothing_on_record_is_aske
     worker, runs = pids(house).most_common(1)[0]
     assert worker != os.getpid()
     os.kill(worker, signal.SIGKILL)
-    until(lambda: not psutil.pid_exists(worker), "its end")
+    until(lambda: not Path(f"/proc/{worker}").exists(), "its end")
     held = Counter(map(asked_by, server.held))  # before another has gone on
     until(lambda: worker not in pids(house), "another worker")
     server.hold_after(math.inf)
